@@ -1,0 +1,39 @@
+"""Which devices a command runs on, found without torch and without touching a GPU."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from podium.cli.arguments import DeviceOptions
+from podium.errors import JobRefusedError
+from podium.multigpu import PlacementError
+from podium.multigpu.placement import plan_fleet, visible_gpus
+
+
+def check_devices(options: DeviceOptions, environment: Mapping[str, str] = os.environ) -> int:
+    """Return how many ranks a fleet on these devices has.
+
+    Raises:
+        JobRefusedError: There are no such devices, or none was asked for on a machine without a GPU.
+    """
+    for name, number in (("--cpu-ranks", options.cpu_ranks), ("--num-gpus", options.num_gpus)):
+        if number is not None and number < 1:
+            raise JobRefusedError(f"{name} {number} leaves nothing to work with. It must be 1 or more.")
+    if options.devices is not None and len(set(options.devices)) < len(options.devices):
+        raise JobRefusedError("--devices names a GPU twice. Each GPU can be named once.")
+    if options.cpu_ranks is None and not visible_gpus(environment):
+        raise JobRefusedError(
+            "No NVIDIA GPU was found, and Podium takes the CPU only when asked to. With --cpu-ranks 2 the clip is made "
+            "by two processes on the CPU, slowly."
+        )
+    try:
+        plan = plan_fleet(
+            num_gpus=options.num_gpus,
+            devices=options.devices,
+            cpu_ranks=options.cpu_ranks,
+            environment=environment,
+        )
+    except PlacementError as error:
+        raise JobRefusedError(error.message, details=error.details) from error
+    return plan.num_ranks

@@ -1,0 +1,234 @@
+"""Values that cross a thread or process border: requests, phases and job events. No torch, no Qt, no files opened.
+
+Everything here is frozen, small and picklable; pictures cross as uint8 bytes with their size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+from podium.geometry import ClipFormat
+
+
+class Phase(StrEnum):
+    """What a rank or a job is doing: a closed set."""
+
+    STARTING = "starting"
+    RENDEZVOUS = "rendezvous"
+    LOADING = "loading"
+    IDLE = "idle"
+    SWAPPING = "swapping"
+    ENCODING = "encoding"
+    COMPILING = "compiling"
+    STAGE_1 = "stage_1"
+    UPSAMPLING = "upsampling"
+    STAGE_2 = "stage_2"
+    DECODING = "decoding"
+    WRITING = "writing"
+    STOPPING = "stopping"
+
+
+@dataclass(frozen=True, slots=True)
+class BranchStrengths:
+    """Factors on a LoRA's strength by branch of the transformer."""
+
+    video: float = 1.0
+    audio: float = 1.0
+    audio_to_video: float = 1.0
+    video_to_audio: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class LoraSpec:
+    """One LoRA of a set.
+
+    Args:
+        path: The safetensors file.
+        strength: Factor on its delta; any finite number, 1 as trained.
+        branches: Factors by branch, on top of `strength`.
+    """
+
+    path: Path
+    strength: float = 1.0
+    branches: BranchStrengths = field(default_factory=BranchStrengths)
+
+
+@dataclass(frozen=True, slots=True)
+class ImageSpec:
+    """A picture that conditions the clip.
+
+    Args:
+        path: The image file.
+        frame: Pixel frame of the clip it stands at; 0 is the first.
+        strength: 0 (ignored) to 1 (kept as it is).
+        crf: H.264 quality of its re-compression, 0 (none) to 51; None takes the model generation's own.
+    """
+
+    path: Path
+    frame: int = 0
+    strength: float = 1.0
+    crf: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationRequest:
+    """One clip to make, whole: what `podium generate` and the window hand to a fleet.
+
+    Args:
+        prompt: What to show and sound; not empty.
+        seed: 0 to 2**64 - 1.
+        clip: Format of the finished clip.
+        images: Conditioning pictures.
+        loras: The LoRA set of this job.
+        output_path: The mp4 to write; its sidecar lies beside it.
+    """
+
+    prompt: str
+    seed: int
+    clip: ClipFormat
+    output_path: Path
+    images: tuple[ImageSpec, ...] = ()
+    loras: tuple[LoraSpec, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseStarted:
+    """A phase began; `num_steps` is None where it has none."""
+
+    phase: Phase
+    num_steps: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseEnded:
+    """A phase ended after `duration_s` seconds."""
+
+    phase: Phase
+    duration_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class StepDone:
+    """Step `step` of `num_steps` (from 1) ended.
+
+    Args:
+        sigma: Noise level the step started from, 0 to 1; None where steps are not denoising steps.
+        duration_s: Seconds the step took.
+    """
+
+    phase: Phase
+    step: int
+    num_steps: int
+    duration_s: float
+    sigma: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LorasApplied:
+    """What each LoRA of the set did to the transformer, one line a LoRA."""
+
+    summaries: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewPicture:
+    """One picture of the clip as it stands: RGB, uint8, rows from the top."""
+
+    phase: Phase
+    step: int
+    width: int
+    height: int
+    rgb: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class MotionPreview:
+    """All latent frames of the clip as it stands, to be looped: `num_frames` RGB pictures one after another.
+
+    Args:
+        frame_s: Seconds from one picture to the next.
+    """
+
+    phase: Phase
+    step: int
+    width: int
+    height: int
+    num_frames: int
+    frame_s: float
+    rgb: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewClip:
+    """A playable low-resolution clip of a finished stage, written to `path`."""
+
+    phase: Phase
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class RankMemory:
+    """Memory a rank holds on its device (host memory for a CPU rank)."""
+
+    rank: int
+    used_bytes: int
+    peak_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class ClipFinished:
+    """The clip lies at `path`, whole, with its sidecar beside it."""
+
+    path: Path
+    sidecar_path: Path
+    clip: ClipFormat
+    sample_rate_hz: int
+    num_bytes: int
+
+
+JobEvent = (
+    PhaseStarted
+    | PhaseEnded
+    | StepDone
+    | LorasApplied
+    | PreviewPicture
+    | MotionPreview
+    | PreviewClip
+    | RankMemory
+    | ClipFinished
+)
+
+
+def as_lora_specs(loras: Iterable[LoraSpec | tuple[str | Path, float]]) -> tuple[LoraSpec, ...]:
+    """Return LoRA specs from specs or plain `(path, strength)` tuples."""
+    return tuple(item if isinstance(item, LoraSpec) else LoraSpec(Path(item[0]), item[1]) for item in loras)
+
+
+def as_image_specs(images: Iterable[ImageSpec | tuple[str | Path, int, float]]) -> tuple[ImageSpec, ...]:
+    """Return image specs from specs or plain `(path, frame, strength)` tuples."""
+    return tuple(item if isinstance(item, ImageSpec) else ImageSpec(Path(item[0]), item[1], item[2]) for item in images)
+
+
+__all__ = [
+    "BranchStrengths",
+    "ClipFinished",
+    "ClipFormat",
+    "GenerationRequest",
+    "ImageSpec",
+    "JobEvent",
+    "LoraSpec",
+    "LorasApplied",
+    "MotionPreview",
+    "Phase",
+    "PhaseEnded",
+    "PhaseStarted",
+    "PreviewClip",
+    "PreviewPicture",
+    "RankMemory",
+    "StepDone",
+    "as_image_specs",
+    "as_lora_specs",
+]

@@ -1,0 +1,146 @@
+"""Sequence parallelism for the transformer: the module of one GPU, its tokens spread over the ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Self
+
+import torch
+from torch import Tensor
+
+from podium.jobs import LoraSpec
+from podium.models.builder import BuiltModel, SingleGPUModelBuilder
+from podium.models.registry import Registry
+from podium.models.transformer.attention import AttentionKernel, dense_attention
+from podium.models.transformer.inputs import Perturbations, StreamInput, Timesteps
+from podium.models.transformer.model import AVTransformer, Ropes
+from podium.models.weight_reader import OnProgress
+from podium.multigpu.attention import AttentionManager
+from podium.multigpu.sequence_layout import TokenLayout
+from podium.multigpu.weight_tracker import TransformerWeightTracker
+
+
+class SequenceParallelTransformer:
+    """A transformer that takes and gives all tokens on every rank, and works on this rank's share.
+
+    Ranks: every rank of the manager's group. Collectives of a forward: for each block two all-to-alls and one
+    all-gather, then one all-gather of the video's velocity and one broadcast of the audio's.
+
+    Args:
+        inner: The module of one GPU; its attention slots are filled while a forward runs.
+        attn_mgr: Exchanges between the ranks.
+    """
+
+    def __init__(self, inner: AVTransformer, attn_mgr: AttentionManager) -> None:
+        self._inner = inner
+        self._attn_mgr = attn_mgr
+
+    def video_ropes(self, positions: Tensor) -> Ropes:
+        """Return the tables of this rank's share of video positions [1, 3, T, 2]."""
+        layout = self._attn_mgr.begin(positions.shape[2])
+        return self._inner.video_ropes(_share(positions, layout, dim=2))
+
+    def audio_ropes(self, positions: Tensor) -> Ropes:
+        """Return the tables of audio positions [1, 1, T, 2], which every rank holds whole."""
+        return self._inner.audio_ropes(positions)
+
+    def __call__(
+        self, video: StreamInput | None, audio: StreamInput | None, perturbations: Perturbations | None = None
+    ) -> tuple[Tensor | None, Tensor | None]:
+        """Return the velocities of all tokens, alike on all ranks."""
+        if video is not None:
+            layout = self._attn_mgr.begin(video.latent.shape[1])
+            video = _share_stream(video, layout)
+        with self._kernels():
+            video_v, audio_v = self._inner(video, audio, perturbations)
+        if video_v is not None:
+            video_v = self._attn_mgr.gather_tokens(video_v)
+        if audio_v is not None:
+            audio_v = self._attn_mgr.broadcast_replicated(audio_v)
+        return video_v, audio_v
+
+    @contextmanager
+    def _kernels(self) -> Iterator[None]:
+        # Other builders share the module, so the slots are given back after each forward.
+        self._fill_slots(self._attn_mgr.attend_spread, self._attn_mgr.attend_to_spread)
+        try:
+            yield
+        finally:
+            self._fill_slots(dense_attention, dense_attention)
+
+    def _fill_slots(self, own: AttentionKernel, to_audio: AttentionKernel) -> None:
+        for block in self._inner.transformer_blocks:
+            block.attn1.kernel = own  # type: ignore[union-attr] # a block's attention, not a tensor
+            block.video_to_audio_attn.kernel = to_audio  # type: ignore[union-attr]
+
+
+@dataclass(frozen=True, slots=True)
+class SequenceParallelBuilder:
+    """Builds the transformer of `inner` with its tokens spread over the ranks of `attn_mgr`.
+
+    Ranks: every rank of the group.
+
+    Args:
+        inner: The stage's own builder: checkpoint, quantisation, LoRAs.
+        attn_mgr: Exchanges between the ranks.
+        registry: This process's loaded weights.
+        tracker: Owns the working copy; shared by the stages of one checkpoint.
+    """
+
+    inner: SingleGPUModelBuilder[AVTransformer]
+    attn_mgr: AttentionManager = field(repr=False)
+    registry: Registry = field(repr=False)
+    tracker: TransformerWeightTracker = field(repr=False)
+
+    @property
+    def loras(self) -> tuple[LoraSpec, ...]:
+        """Return the LoRA set that `build` fuses."""
+        return self.inner.loras
+
+    def with_loras(self, loras: tuple[LoraSpec, ...]) -> Self:
+        """Return a builder that fuses another LoRA set."""
+        return replace(self, inner=self.inner.with_loras(loras))
+
+    def build(
+        self, device: torch.device, dtype: torch.dtype, *, on_progress: OnProgress | None = None
+    ) -> SequenceParallelTransformer:
+        """Return the transformer; see `build_with_report`."""
+        return self.build_with_report(device, dtype, on_progress=on_progress).module
+
+    def build_with_report(
+        self, device: torch.device, dtype: torch.dtype, *, on_progress: OnProgress | None = None
+    ) -> BuiltModel[SequenceParallelTransformer]:
+        """Return the transformer with its LoRA set fused on every rank, and what each LoRA did.
+
+        Ranks: every rank of the group. Collectives: the tracker's.
+
+        Raises:
+            CheckpointError: Alike on all ranks; the weights are as they were.
+        """
+        built = self.tracker.build(self.inner, self.registry, (device, dtype), on_progress=on_progress)
+        return BuiltModel(SequenceParallelTransformer(built.module, self.attn_mgr), built.lora_reports)
+
+
+def _share_stream(stream: StreamInput, layout: TokenLayout) -> StreamInput:
+    # Ropes were made for the share already; masks between tokens stay whole, since attention sees all tokens.
+    index = stream.timesteps.index
+    keyframes = stream.keyframes_mask
+    return replace(
+        stream,
+        latent=_share(stream.latent, layout, dim=1),
+        timesteps=Timesteps(stream.timesteps.values, None if index is None else _share(index, layout, dim=0)),
+        keyframes_mask=None if keyframes is None else _share(keyframes, layout, dim=1),
+    )
+
+
+def _share(x: Tensor, layout: TokenLayout, *, dim: int) -> Tensor:
+    # This rank's tokens along `dim`, filled up with zeros.
+    own = x.narrow(dim, min(layout.start, x.shape[dim]), layout.num_own)
+    missing = layout.share - layout.num_own
+    if missing == 0:
+        return own
+    shape = list(own.shape)
+    shape[dim] = missing
+    return torch.cat((own, own.new_zeros(shape)), dim=dim)

@@ -1,0 +1,90 @@
+"""What a clip was made with, as it is kept in the mp4's tag and in the sidecar. No torch.
+
+File names and fingerprints only, never a path: a clip can be given away without telling whose machine made it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from podium import __version__
+from podium.jobs import GenerationRequest, ImageSpec, LoraSpec
+from podium.models.paths import ModelPaths
+
+_NUM_SAMPLES = 64
+_SAMPLE_BYTES = 65536
+
+
+def fingerprint(path: Path) -> str:
+    """Return 16 hex digits that tell one content of a file from another without reading a 46 GB checkpoint whole.
+
+    SHA-256 over the size and 64 evenly spaced samples of 64 KiB; files up to 4 MiB are read whole.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    num_bytes = path.stat().st_size
+    digest = hashlib.sha256(str(num_bytes).encode())
+    with path.open("rb") as file:
+        if num_bytes <= _NUM_SAMPLES * _SAMPLE_BYTES:
+            digest.update(file.read())
+        else:
+            for index in range(_NUM_SAMPLES):
+                file.seek((num_bytes - _SAMPLE_BYTES) * index // (_NUM_SAMPLES - 1))
+                digest.update(file.read(_SAMPLE_BYTES))
+    return digest.hexdigest()[:16]
+
+
+def clip_parameters(request: GenerationRequest, models: ModelPaths, *, dtype: str) -> dict[str, object]:
+    """Return everything that makes the same clip again, beside the files themselves.
+
+    Args:
+        request: The clip.
+        models: The files of the model.
+        dtype: Of the weights, such as "bfloat16".
+
+    Raises:
+        OSError: A file is gone.
+    """
+    clip = request.clip
+    return {
+        "podium": 1,
+        "version": __version__,
+        "pipeline": "distilled",
+        "prompt": request.prompt,
+        "seed": request.seed,
+        "height": clip.height,
+        "width": clip.width,
+        "num_frames": clip.num_frames,
+        "frame_rate": str(clip.fps),
+        "images": [_image(image) for image in request.images],
+        "loras": [_lora(lora) for lora in request.loras],
+        "checkpoint": _file(models.checkpoint_path),
+        "text_encoder": {"name": models.gemma_root.name},
+        "spatial_upsampler": _file(models.spatial_upsampler_path),
+        "quantization": "none",
+        "dtype": dtype,
+    }
+
+
+def _file(path: Path) -> dict[str, object]:
+    return {"name": path.name, "fingerprint": fingerprint(path)}
+
+
+def _image(image: ImageSpec) -> dict[str, object]:
+    return {**_file(image.path), "frame": image.frame, "strength": image.strength, "crf": image.crf}
+
+
+def _lora(lora: LoraSpec) -> dict[str, object]:
+    branches = lora.branches
+    return {
+        **_file(lora.path),
+        "strength": lora.strength,
+        "branches": {
+            "video": branches.video,
+            "audio": branches.audio,
+            "audio_to_video": branches.audio_to_video,
+            "video_to_audio": branches.video_to_audio,
+        },
+    }

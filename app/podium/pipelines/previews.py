@@ -1,0 +1,165 @@
+"""Previews of a clip while it is made: cheap pictures by a linear map, a looping motion, and now and then real frames.
+
+Nothing here waits for the device: what a step gives is copied on the way and handed out at the next boundary.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from podium.geometry import SPACE_FACTOR, TIME_FACTOR
+from podium.jobs import MotionPreview, Phase, PreviewPicture
+from podium.pipelines.blocks.placement import Placement
+from podium.pipelines.blocks.slots import FrameDecoder
+from podium.pipelines.events import StepDenoised
+from podium.pipelines.latents import VIDEO_CHANNELS
+
+# Standard deviations of the random latents that the map is fitted on, half of them smooth over space and time as
+# real ones are: a clip's own lie between.
+_FIT_STDS = (1.0, 1.0, 0.5, 1.0, 1.0, 0.5)
+_FIT_GRID = (4, 6, 6)
+_FIT_RIDGE = 1e-3
+_FIT_SEED = 20240229
+# A real frame may cost this share of the time since the one before.
+_MAX_DECODE_SHARE = 0.03
+
+
+@dataclass(frozen=True, slots=True)
+class LatentToRGB:
+    """A linear map from a latent cell to the mean colour of its pixels.
+
+    Args:
+        weight: [3, 128] float32.
+        bias: [3] float32.
+    """
+
+    weight: Tensor
+    bias: Tensor
+
+    @torch.inference_mode()
+    def __call__(self, latent_CFHW: Tensor) -> Tensor:
+        """Return [F, H, W, 3] float32 in [0, 1] for a normalised latent [128, F, H, W]."""
+        rgb = torch.einsum("rc,cfhw->fhwr", self.weight, latent_CFHW.float()) + self.bias
+        return rgb.clamp(0, 1)
+
+
+def cell_means(pixels_CFHW: Tensor) -> Tensor:
+    """Return the mean of the pixels of each latent cell, [3, F', H/32, W/32]; the first cell holds one frame."""
+    spatial = functional.avg_pool2d(pixels_CFHW.transpose(0, 1), SPACE_FACTOR).transpose(0, 1)
+    first, rest = spatial[:, :1], spatial[:, 1:]
+    return torch.cat((first, rest.unflatten(1, (-1, TIME_FACTOR)).mean(dim=2)), dim=1)
+
+
+@torch.inference_mode()
+def fit_latent_to_rgb(decoder: FrameDecoder, placement: Placement) -> LatentToRGB:
+    """Fit the map to a decoder by least squares over random latents; deterministic, some six short decodes.
+
+    Args:
+        decoder: The model's own.
+        placement: Where it runs.
+    """
+    generator = torch.Generator("cpu").manual_seed(_FIT_SEED)
+    rows, colours = [], []
+    for index, std in enumerate(_FIT_STDS):
+        latent = _random_latent(generator, std, is_smooth=index % 2 == 1).to(placement.device, placement.dtype)
+        pixels = (decoder.decode(latent)[0].float() * 0.5 + 0.5).clamp(0, 1)
+        colours.append(cell_means(pixels).flatten(1).T)
+        rows.append(latent[0].float().flatten(1).T)
+    x, y = torch.cat(rows), torch.cat(colours)
+    x = torch.cat((x, torch.ones_like(x[:, :1])), dim=1)
+    gram = x.T @ x + _FIT_RIDGE * len(x) * torch.eye(x.shape[1], device=x.device)
+    solution = torch.linalg.solve(gram, x.T @ y)
+    return LatentToRGB(solution[:-1].T.contiguous(), solution[-1])
+
+
+def _random_latent(generator: torch.Generator, std: float, *, is_smooth: bool) -> Tensor:
+    latent = torch.randn((1, VIDEO_CHANNELS, *_FIT_GRID), generator=generator)
+    if is_smooth:
+        latent = functional.avg_pool3d(latent, 3, stride=1, padding=1, count_include_pad=False)
+        latent = latent / latent.std()
+    return latent * std
+
+
+@dataclass(frozen=True, slots=True)
+class _Pending:
+    # A picture on its way to the host.
+    phase: Phase
+    step: int
+    frames_FHWC: Tensor
+    frame_s: float
+
+
+class Previewer:
+    """Makes previews of a job's steps on the rank that reports.
+
+    Args:
+        to_rgb: The linear map.
+        decoder: The real decoder, for a frame now and then; None for never.
+        placement: Where both run.
+    """
+
+    def __init__(self, to_rgb: LatentToRGB, decoder: FrameDecoder | None, placement: Placement) -> None:
+        self._to_rgb = to_rgb
+        self._decoder = decoder
+        self._placement = placement
+        self._pending: list[_Pending] = []
+        self._decode_cost_s = 0.0
+        self._last_decode_s = time.perf_counter()
+
+    def take(self, event: StepDenoised, frame_s: float) -> None:
+        """Begin the previews of a step.
+
+        Args:
+            event: The step.
+            frame_s: Seconds from one latent frame to the next.
+        """
+        frames = _to_host((self._to_rgb(event.video_BCFHW[0]) * 255).round().byte())
+        self._pending.append(_Pending(event.phase, event.step, frames, frame_s))
+        if self._decoder is not None and self._may_decode(event):
+            self._pending.append(self._decode_frame(self._decoder, event))
+
+    def hand_out(self) -> Iterator[PreviewPicture | MotionPreview]:
+        """Yield the previews taken before; to be called at the boundary after."""
+        pending, self._pending = self._pending, []
+        for preview in pending:
+            yield from _to_events(preview)
+
+    def _may_decode(self, event: StepDenoised) -> bool:
+        # The first estimates are fog; a real frame of them would be money for nothing.
+        since_s = time.perf_counter() - self._last_decode_s
+        return event.step > 1 and self._decode_cost_s <= _MAX_DECODE_SHARE * since_s
+
+    @torch.inference_mode()
+    def _decode_frame(self, decoder: FrameDecoder, event: StepDenoised) -> _Pending:
+        began_s = time.perf_counter()
+        latent = event.video_BCFHW
+        middle = latent.shape[2] // 2
+        frame = latent[:, :, middle : middle + 1].to(self._placement.dtype)
+        pixels = decoder.decode(frame)[0].float().permute(1, 2, 3, 0)
+        picture = ((pixels * 0.5 + 0.5).clamp(0, 1) * 255).round().byte()
+        # The clock would otherwise read what it costs to ask, not to decode.
+        picture = picture.cpu()
+        self._last_decode_s = time.perf_counter()
+        self._decode_cost_s = self._last_decode_s - began_s
+        return _Pending(event.phase, event.step, picture, 0.0)
+
+
+def _to_host(tensor: Tensor) -> Tensor:
+    if tensor.is_cpu:
+        return tensor
+    return torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=True).copy_(tensor, non_blocking=True)
+
+
+def _to_events(preview: _Pending) -> Iterator[PreviewPicture | MotionPreview]:
+    num_frames, height, width, _ = preview.frames_FHWC.shape
+    middle = preview.frames_FHWC[num_frames // 2].contiguous().numpy().tobytes()
+    yield PreviewPicture(preview.phase, preview.step, width, height, middle)
+    if num_frames > 1 and preview.step > 1:
+        rgb = preview.frames_FHWC.contiguous().numpy().tobytes()
+        yield MotionPreview(preview.phase, preview.step, width, height, num_frames, preview.frame_s, rgb)

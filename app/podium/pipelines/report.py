@@ -1,0 +1,241 @@
+"""From a pipeline's events (tensors) to job events (small values), writing the clip on the way.
+
+Every rank runs the same report, so that all agree at the same boundaries; only the first one writes and yields.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from podium.geometry import TIME_FACTOR
+from podium.jobs import (
+    ClipFinished,
+    GenerationRequest,
+    JobEvent,
+    LorasApplied,
+    Phase,
+    PhaseEnded,
+    PhaseStarted,
+    StepDone,
+)
+from podium.media.video_writer import ClipWriter
+from podium.pipelines.arrays import to_pictures, to_samples
+from podium.pipelines.events import (
+    FramesDecoded,
+    LorasFused,
+    PhaseBegan,
+    PhaseOver,
+    PipelineEvent,
+    PromptEncoded,
+    SoundDecoded,
+    StepDenoised,
+)
+from podium.pipelines.previews import Previewer
+from podium.pipelines.stage_clips import StageClips
+
+
+class StreamingPipeline(Protocol):
+    """What a report asks of a pipeline."""
+
+    @property
+    def stream(self) -> Callable[..., Iterator[PipelineEvent]]:
+        """Return the call that yields the events of one clip."""
+        ...
+
+
+class JobBoundary(Protocol):
+    """Where a job says what it does, and may be stopped: on a fleet, a collective of all ranks."""
+
+    def begin_phase(self, phase: Phase, num_steps: int | None = None) -> None:
+        """Say that a phase began."""
+        ...
+
+    def checkpoint(self, phase: Phase, step: int, num_steps: int) -> None:
+        """Say that a step ended; raises alike on all ranks when the job was cancelled."""
+        ...
+
+    def attempt(self, action: Callable[[], None] | None) -> None:
+        """Run what only the first rank does (None elsewhere); if it cannot be done, raises alike on all ranks."""
+        ...
+
+
+class OpenBoundary:
+    """The boundary of a job that runs alone: nobody listens and nobody cancels."""
+
+    def begin_phase(self, phase: Phase, num_steps: int | None = None) -> None:
+        """Do nothing."""
+
+    def checkpoint(self, phase: Phase, step: int, num_steps: int) -> None:
+        """Do nothing."""
+
+    def attempt(self, action: Callable[[], None] | None) -> None:
+        """Run `action`."""
+        if action is not None:
+            action()
+
+
+@dataclass(frozen=True, slots=True)
+class ReportContext:
+    """What a report has beside the pipeline and the request.
+
+    Args:
+        parameters: For the tag and the sidecar; see `podium.pipelines.parameters`.
+        boundary: Where the job may be stopped.
+        is_first: This rank writes the clip and yields.
+        previewer: Makes previews, on the first rank; None for none.
+        stage_clips: Writes the first stage's clip, on the first rank; None for none.
+    """
+
+    parameters: Mapping[str, object]
+    boundary: JobBoundary = field(default_factory=OpenBoundary)
+    is_first: bool = True
+    previewer: Previewer | None = None
+    stage_clips: StageClips | None = None
+
+
+def report_clip(
+    pipeline: StreamingPipeline, request: GenerationRequest, context: ReportContext
+) -> Generator[JobEvent, None, None]:
+    """Make a clip and write it; nothing is left behind where it is stopped or fails.
+
+    Ranks: every rank. Collectives: what the boundary issues, at every step, prompt and batch of frames.
+
+    Args:
+        pipeline: The same on all ranks.
+        request: The clip to make.
+        context: This rank's part in it.
+
+    Yields:
+        Job events, from the first rank alone.
+
+    Raises:
+        JobRefusedError, CheckpointError, MediaError: As the pipeline and the writer do.
+    """
+    return _ClipReport(pipeline, request, context).events()
+
+
+@dataclass(slots=True)
+class _Clock:
+    # Seconds since it was last read.
+    last_s: float = field(default_factory=time.perf_counter)
+
+    def lap_s(self) -> float:
+        now_s = time.perf_counter()
+        lap_s, self.last_s = now_s - self.last_s, now_s
+        return lap_s
+
+
+class _ClipReport:
+    def __init__(self, pipeline: StreamingPipeline, request: GenerationRequest, context: ReportContext) -> None:
+        self._pipeline = pipeline
+        self._request = request
+        self._context = context
+        self._boundary = context.boundary
+        self._files = ExitStack()
+        self._writer: ClipWriter | None = None
+        self._sample_rate_hz = 0
+        self._phase_clock = _Clock()
+        self._step_clock = _Clock()
+
+    def events(self) -> Generator[JobEvent, None, None]:
+        # What is open when the job is stopped or fails is thrown away as the stack unwinds.
+        with self._files:
+            for event in self._stream():
+                yield from self._handle(event)
+            yield from self._finish()
+
+    def _stream(self) -> Iterator[PipelineEvent]:
+        request, clip = self._request, self._request.clip
+        return self._pipeline.stream(
+            prompt=request.prompt,
+            seed=request.seed,
+            height=clip.height,
+            width=clip.width,
+            num_frames=clip.num_frames,
+            frame_rate=clip.fps,
+            images=request.images,
+            loras=request.loras,
+        )
+
+    def _handle(self, event: PipelineEvent) -> Iterator[JobEvent]:
+        # Every rank comes here with the same events; what differs by rank is whether an action runs and what is said.
+        match event:
+            case PhaseBegan(phase, num_steps):
+                self._boundary.begin_phase(phase, num_steps)
+                self._phase_clock.lap_s()
+                self._step_clock.lap_s()
+                yield from self._say(PhaseStarted(phase, num_steps))
+            case PhaseOver(phase):
+                yield from self._hand_out_previews()
+                yield from self._say(PhaseEnded(phase, self._phase_clock.lap_s()))
+            case StepDenoised():
+                yield from self._handle_step(event)
+            case PromptEncoded(step, num_steps):
+                self._boundary.checkpoint(Phase.ENCODING, step, num_steps)
+                yield from self._say(StepDone(Phase.ENCODING, step, num_steps, self._step_clock.lap_s()))
+            case LorasFused(summaries):
+                yield from self._say(LorasApplied(summaries))
+            case SoundDecoded():
+                self._attempt(lambda: self._open_writer(event))
+            case FramesDecoded():
+                yield from self._handle_frames(event)
+
+    def _handle_step(self, event: StepDenoised) -> Iterator[JobEvent]:
+        self._boundary.checkpoint(event.phase, event.step, event.num_steps)
+        yield from self._say(StepDone(event.phase, event.step, event.num_steps, self._step_clock.lap_s(), event.sigma))
+        yield from self._hand_out_previews()
+        if self._context.previewer is not None:
+            # The first latent frame holds one frame and every other one eight: eight frames from one to the next.
+            self._context.previewer.take(event, float(TIME_FACTOR / self._request.clip.fps))
+        if event.phase is Phase.STAGE_1 and event.step == event.num_steps and self._context.stage_clips is not None:
+            # With the last estimate the noise is gone: it is the stage's result.
+            yield self._context.stage_clips.write(event, self._request.clip.halved())
+
+    def _handle_frames(self, event: FramesDecoded) -> Iterator[JobEvent]:
+        self._attempt(lambda: self._write_frames(event))
+        done, num_frames = event.first_frame + len(event.frames_FHWC), self._request.clip.num_frames
+        self._boundary.checkpoint(Phase.DECODING, done, num_frames)
+        yield from self._say(StepDone(Phase.DECODING, done, num_frames, self._step_clock.lap_s()))
+
+    def _finish(self) -> Iterator[JobEvent]:
+        self._boundary.begin_phase(Phase.WRITING)
+        self._phase_clock.lap_s()
+        yield from self._say(PhaseStarted(Phase.WRITING))
+        self._attempt(self._files.close)
+        yield from self._say(PhaseEnded(Phase.WRITING, self._phase_clock.lap_s()))
+        if self._writer is not None:
+            written = self._writer.result
+            assert written.sidecar_path is not None, "a clip with parameters has a sidecar"
+            yield ClipFinished(
+                written.path, written.sidecar_path, self._request.clip, self._sample_rate_hz, written.num_bytes
+            )
+
+    def _say(self, event: JobEvent) -> Iterator[JobEvent]:
+        if self._context.is_first:
+            yield event
+
+    def _attempt(self, action: Callable[[], None]) -> None:
+        self._boundary.attempt(action if self._context.is_first else None)
+
+    def _hand_out_previews(self) -> Iterator[JobEvent]:
+        if self._context.previewer is not None:
+            yield from self._context.previewer.hand_out()
+
+    def _open_writer(self, event: SoundDecoded) -> None:
+        self._sample_rate_hz = event.sample_rate_hz
+        writer = ClipWriter(
+            self._request.output_path,
+            self._request.clip,
+            sample_rate_hz=event.sample_rate_hz,
+            parameters=self._context.parameters,
+        )
+        self._writer = self._files.enter_context(writer)
+        self._writer.add_sound(to_samples(event.waveform))
+
+    def _write_frames(self, event: FramesDecoded) -> None:
+        assert self._writer is not None, "the sound comes before the frames"
+        self._writer.add_frames(to_pictures(event.frames_FHWC))

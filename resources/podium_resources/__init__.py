@@ -1,0 +1,1 @@
+"""Files that Podium ships beside its code; `podium.assets` alone reads them."""

@@ -1,0 +1,77 @@
+"""Fixtures that every test can ask for, and the isolation that every test gets. Imports are made on demand."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    import torch
+
+DATA_FOLDER = Path(__file__).parent / "data"
+
+# Before anything loads torch: the networks are tiny, and threads that wait for a busy core cost them 20 times more.
+os.environ["OMP_NUM_THREADS"] = "1"
+
+_OFFLINE = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_DATASETS_OFFLINE", "DIFFUSERS_OFFLINE", "DO_NOT_TRACK")
+_PLACES = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_VIDEOS_DIR", "HF_HOME")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _session_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep every test, and every process it starts, off the network and off the user's own folders."""
+    home = tmp_path_factory.mktemp("home")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in _OFFLINE:
+            patch.setenv(name, "1")
+        for name in _PLACES:
+            folder = home / name.lower()
+            folder.mkdir()
+            patch.setenv(name, str(folder))
+        patch.setenv("TOKENIZERS_PARALLELISM", "false")
+        yield
+
+
+@pytest.fixture(scope="session")
+def tiny_pack(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of the whole tiny pack, seed 0, in float32. It is shared: no test changes it."""
+    from podium.models.tiny_pack import write_tiny_pack
+
+    folder = tmp_path_factory.mktemp("tiny-pack")
+    write_tiny_pack(folder, dtype="float32")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def golden() -> Callable[[str], dict[str, torch.Tensor]]:
+    """Return a reader of the golden tensors: `golden("text_2.3")`. Each file is read once; no test changes a tensor."""
+    from safetensors.torch import load_file
+
+    loaded: dict[str, dict[str, torch.Tensor]] = {}
+
+    def load(name: str) -> dict[str, torch.Tensor]:
+        if name not in loaded:
+            loaded[name] = load_file(DATA_FOLDER / f"{name}.safetensors")
+        return loaded[name]
+
+    return load
+
+
+@pytest.fixture(scope="session")
+def golden_metadata() -> Callable[[str], dict[str, str]]:
+    """Return a reader of a golden file's metadata, which holds the prompts of its run."""
+    from podium.models.header import read_header
+
+    return lambda name: dict(read_header(DATA_FOLDER / f"{name}.safetensors").metadata)
+
+
+@pytest.fixture(scope="session")
+def assert_close_to_golden() -> Callable[..., None]:
+    """Return the check `(ours, golden, tolerance=1e-5, *, name="")` of ||ours - golden|| / ||golden|| (2-norms)."""
+    from tests.fakes.closeness import assert_close_to_golden as check
+
+    return check

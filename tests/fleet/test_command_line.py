@@ -1,0 +1,85 @@
+"""The command line as a process of its own: what it loads, what it leaves behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from podium.cli.errors import ExitCode
+
+RUN_AND_TELL = """
+import json, sys
+from podium.__main__ import main
+try:
+    code = main(sys.argv[1:])
+except SystemExit as end:
+    code = end.code
+heavy = sorted({"accelerate", "diffusers", "torch", "transformers"} & set(sys.modules))
+print(json.dumps([code, heavy]), file=sys.stderr)
+"""
+
+
+def model_arguments(tiny_pack: Path) -> list[str]:
+    return [
+        "--checkpoint-path",
+        str(tiny_pack / "ltx-2.3-tiny.safetensors"),
+        "--gemma-root",
+        str(tiny_pack / "gemma3"),
+        "--spatial-upsampler-path",
+        str(tiny_pack / "spatial-upscaler-x2.safetensors"),
+        "--cpu-ranks",
+        "1",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("extra", "sentence"),
+    [
+        (["--prompt", ""], "The prompt is empty"),
+        (["--prompt", "fox", "--lora", "{pack}/spatial-upscaler-x2.safetensors", "1"], "is no LoRA"),
+        (["--prompt", "fox " * 2000], "The prompt is too long"),
+        (["--prompt", "fox", "--image", "{pack}/ltx-2.3-tiny.safetensors", "0", "1"], "is no picture"),
+    ],
+)
+def test_a_refusal_is_one_line_and_loads_no_tensor_library(
+    tiny_pack: Path, tmp_path: Path, extra: list[str], sentence: str
+) -> None:
+    arguments = [*model_arguments(tiny_pack), *(text.replace("{pack}", str(tiny_pack)) for text in extra)]
+    done = subprocess.run(
+        [sys.executable, "-c", RUN_AND_TELL, "generate", *arguments, "--output-path", str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    said, told = done.stderr.splitlines()
+    assert sentence in said
+    assert json.loads(told) == [ExitCode.REFUSED, []]
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_an_interrupted_clip_leaves_nothing_behind(tiny_pack: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "podium", "generate", *model_arguments(tiny_pack), "--output-path", str(tmp_path)]
+    size = ["--prompt", "fox", "--height", "64", "--width", "64", "--num-frames", "65"]
+    # On a busy machine, threads that wait for each other take many times as long as one.
+    env = {**os.environ, "OMP_NUM_THREADS": "1"}
+    with subprocess.Popen(
+        [*command, *size], env=env, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None
+        assert any(line.startswith("Decoding ...") for line in process.stderr)
+        # The sound is decoded first and begins the file; the pictures take much longer.
+        while not any(tmp_path.iterdir()):
+            assert process.poll() is None
+            os.sched_yield()
+        os.kill(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (ExitCode.INTERRUPTED, "")
+    assert err.splitlines()[-1] == "Stopped. Nothing was written."
+    assert list(tmp_path.iterdir()) == []

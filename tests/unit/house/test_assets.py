@@ -1,0 +1,34 @@
+"""Shipped files are found by plain names, and by nothing else."""
+
+from __future__ import annotations
+
+import pytest
+
+from podium.assets import read_bytes, read_text
+
+
+def test_the_demo_prompt_is_one_line_of_words() -> None:
+    prompt = read_text("prompts/demo.txt")
+    assert "\n" not in prompt
+    assert prompt == prompt.strip()
+    assert len(prompt.split()) >= 10
+
+
+def test_bytes_are_the_file_with_its_closing_line_end() -> None:
+    assert read_bytes("prompts/demo.txt") == (read_text("prompts/demo.txt") + "\n").encode()
+
+
+def test_a_file_that_is_not_shipped_is_named() -> None:
+    with pytest.raises(ValueError, match=r"'prompts/none\.txt'"):
+        read_text("prompts/none.txt")
+
+
+@pytest.mark.parametrize("name", ["../podium/errors.py", "/etc/passwd", "prompts/./demo.txt", "prompts\\demo.txt", ""])
+def test_a_name_that_is_not_plain_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match="plain relative name"):
+        read_bytes(name)
+
+
+def test_a_folder_is_no_file() -> None:
+    with pytest.raises(ValueError, match="ships no file"):
+        read_bytes("prompts")

@@ -1,0 +1,179 @@
+"""The tiny pack: its numbers are fixed, its formats are those of the libraries, and its cache is whole or not there."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from safetensors import safe_open
+from safetensors.numpy import load_file
+
+from podium.models.errors import PackWriteError
+from podium.models.pack import resolve_pack
+from podium.models.tiny_pack import ensure_tiny_pack, pack_digests, write_tiny_pack
+from podium.models.tiny_pack.number_formats import e4m3_bits, e4m3_values, rounded_to_bfloat16
+from podium.models.tiny_pack.writing import stored, stored_bytes, write_safetensors
+
+DIGESTS = Path(__file__).parents[2] / "data" / "PACK_DIGESTS.txt"
+
+
+SMALL = ("spatial-upscaler-x2", "temporal-upscaler-x2")
+FEW = settings(max_examples=40)
+
+
+def expected_digests() -> dict[str, str]:
+    lines = (line.split() for line in DIGESTS.read_text(encoding="utf-8").splitlines())
+    return {name: digest for digest, name in lines}
+
+
+def test_the_numbers_of_seed_0_are_those_the_golden_tensors_were_made_with(tiny_pack: Path) -> None:
+    assert len(expected_digests()) == 34
+    assert pack_digests(tiny_pack) == expected_digests()
+
+
+@pytest.fixture(scope="module")
+def demo_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a cache folder with the demo's pack in it."""
+    cache = tmp_path_factory.mktemp("cache")
+    ensure_tiny_pack(cache)
+    return cache
+
+
+def test_the_library_reads_what_we_write(tmp_path: Path) -> None:
+    values = {"wide": np.arange(6, dtype=np.float32).reshape(2, 3), "scalar": np.asarray(2.5, np.float32)}
+    tensors = {name: stored(value, "float32") for name, value in values.items()}
+    path = tmp_path / "a.safetensors"
+    write_safetensors(path, tensors | {"bytes": stored_bytes(b"abc")}, {"format": "pt", "config": {"a": [1, None]}})
+
+    read = load_file(path)
+    assert set(read) == {"wide", "scalar", "bytes"}
+    assert all(np.array_equal(read[name], value) for name, value in values.items())
+    assert read["bytes"].tobytes() == b"abc"
+    with safe_open(path, "np") as file:
+        assert file.metadata() == {"format": "pt", "config": '{"a": [1, null]}'}
+
+
+finite_floats = st.floats(width=32, allow_nan=False, allow_infinity=False)
+
+
+@FEW
+@given(st.lists(finite_floats.filter(lambda value: abs(value) < 3e38), min_size=1, max_size=20))
+def test_bfloat16_rounds_as_torch_does(numbers: list[float]) -> None:
+    values = np.asarray(numbers, np.float32)
+    expected = torch.from_numpy(values).to(torch.bfloat16).to(torch.float32).numpy()
+    assert np.array_equal(rounded_to_bfloat16(values), expected)
+
+
+@FEW
+@given(st.lists(st.floats(-448, 448, width=32), min_size=1, max_size=20))
+def test_float8_rounds_as_torch_does(numbers: list[float]) -> None:
+    values = np.asarray(numbers, np.float32)
+    expected = torch.from_numpy(values).to(torch.float8_e4m3fn)
+    assert np.array_equal(e4m3_bits(values), expected.view(torch.uint8).numpy())
+    assert np.array_equal(e4m3_values(e4m3_bits(values)), expected.to(torch.float32).numpy())
+
+
+def test_every_tie_between_two_float8_numbers_goes_to_the_even_one() -> None:
+    codes = np.arange(126, dtype=np.uint8)
+    ties = (e4m3_values(codes) + e4m3_values(codes + np.uint8(1))) / 2
+    assert np.array_equal(e4m3_bits(ties), codes + codes % 2)
+
+
+def test_both_stored_dtypes_hold_the_same_numbers(tiny_pack: Path, tmp_path: Path) -> None:
+    write_tiny_pack(tmp_path, dtype="bfloat16", parts=["spatial-upscaler-x2"])
+    name = "spatial-upscaler-x2.safetensors"
+    assert pack_digests(tmp_path) == {name: expected_digests()[name]}
+    assert (tmp_path / name).stat().st_size < 0.7 * (tiny_pack / name).stat().st_size
+
+
+def test_another_seed_makes_other_numbers(tmp_path: Path) -> None:
+    write_tiny_pack(tmp_path, seed=1, parts=["spatial-upscaler-x2"])
+    name = "spatial-upscaler-x2.safetensors"
+    assert pack_digests(tmp_path)[name] != expected_digests()[name]
+
+
+def test_progress_names_each_part_in_turn(tmp_path: Path) -> None:
+    seen: list[str] = []
+    write_tiny_pack(tmp_path, parts=SMALL, progress=seen.append)
+    assert seen == list(SMALL)
+
+
+def test_a_part_that_does_not_exist_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="ltx-9"):
+        write_tiny_pack(tmp_path / "new", parts=["temporal-upscaler-x2", "ltx-9"])
+    assert not (tmp_path / "new").exists()
+
+
+def test_the_demo_pack_is_a_whole_model(demo_cache: Path) -> None:
+    pack = ensure_tiny_pack(demo_cache)
+    resolved = resolve_pack(pack.checkpoint_path, pack.gemma_root, pack.spatial_upsampler_path)
+    assert resolved.num_heads == 8
+    assert pack.style_lora_path.is_file()
+    assert pack.distilled_lora_path.is_file()
+
+
+def test_a_pack_that_is_there_is_not_written_again(demo_cache: Path) -> None:
+    seen: list[str] = []
+    before = ensure_tiny_pack(demo_cache).checkpoint_path.stat()
+    after = ensure_tiny_pack(demo_cache, progress=seen.append).checkpoint_path.stat()
+    assert (seen, after.st_ino, after.st_mtime_ns) == ([], before.st_ino, before.st_mtime_ns)
+
+
+@pytest.mark.parametrize("harm", ["lose", "cut", "forget"])
+def test_a_pack_with_a_piece_missing_is_written_anew(tmp_path: Path, harm: str) -> None:
+    pack = ensure_tiny_pack(tmp_path, parts=SMALL)
+    whole = pack_digests(pack.folder)
+    path = pack.spatial_upsampler_path
+    if harm == "lose":
+        path.unlink()
+    elif harm == "cut":
+        path.write_bytes(path.read_bytes()[:-1])
+    else:
+        (pack.folder / ".contents.json").unlink()
+
+    seen: list[str] = []
+    assert ensure_tiny_pack(tmp_path, parts=SMALL, progress=seen.append) == pack
+    assert seen == list(SMALL)
+    assert pack_digests(pack.folder) == whole
+    assert [path.name for path in tmp_path.iterdir()] == [pack.folder.name]
+
+
+def test_a_pack_grows_by_the_parts_it_lacks_and_keeps_those_it_has(tmp_path: Path) -> None:
+    ensure_tiny_pack(tmp_path, parts=["temporal-upscaler-x2"])
+    folder = ensure_tiny_pack(tmp_path, parts=["spatial-upscaler-x2"]).folder
+    assert set(pack_digests(folder)) == {"temporal-upscaler-x2.safetensors", "spatial-upscaler-x2.safetensors"}
+
+
+def test_of_two_writers_at_once_the_second_takes_the_firsts_pack(tmp_path: Path) -> None:
+    def write_in_between(part: str) -> None:
+        inner.append(ensure_tiny_pack(tmp_path, parts=["spatial-upscaler-x2"]).spatial_upsampler_path.stat().st_ino)
+
+    inner: list[int] = []
+    pack = ensure_tiny_pack(tmp_path, parts=["spatial-upscaler-x2"], progress=write_in_between)
+    assert inner == [pack.spatial_upsampler_path.stat().st_ino]
+    assert [path.name for path in tmp_path.iterdir()] == [pack.folder.name]
+
+
+def test_what_a_killed_writer_left_is_removed_after_an_hour(tmp_path: Path) -> None:
+    pack = ensure_tiny_pack(tmp_path / "a", parts=["temporal-upscaler-x2"])
+    old, recent = (tmp_path / "b" / f".{pack.folder.name}-{name}" for name in ("old", "recent"))
+    for folder in (old, recent):
+        folder.mkdir(parents=True)
+    hours_ago = time.time() - 2 * 3600
+    os.utime(old, (hours_ago, hours_ago))
+    ensure_tiny_pack(tmp_path / "b", parts=["temporal-upscaler-x2"])
+    assert (old.exists(), recent.exists()) == (False, True)
+
+
+def test_a_cache_that_cannot_be_written_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    in_the_way = tmp_path / "cache"
+    in_the_way.write_bytes(b"")
+    with pytest.raises(PackWriteError, match="needs a folder you may write to") as caught:
+        ensure_tiny_pack(in_the_way, parts=["temporal-upscaler-x2"])
+    assert caught.value.folder == in_the_way
