@@ -41,5 +41,5 @@ class TracedDistilledRunner(DistilledRunner):
         digest = hashlib.sha256()
         for key, tensor in sorted(self._tracker.broadcast_sd.items()):
             digest.update(key.encode())
-            digest.update(np.ascontiguousarray(tensor.contiguous().view(torch.uint8).numpy()))
+            digest.update(np.ascontiguousarray(tensor.contiguous().flatten().view(torch.uint8).cpu().numpy()))
         return digest.hexdigest()

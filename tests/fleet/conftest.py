@@ -16,7 +16,7 @@ import pytest
 from podium.multigpu import MGPUController, preload_forkserver
 from podium.multigpu.forkserver import SHARED
 
-from tests.fakes.processes import MARK, Script, processes_with
+from tests.fakes.processes import MARK, Script, wait_until
 from tests.fakes.runners import ScriptedRunner
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -112,8 +112,11 @@ def run_script(tmp_path: Path) -> Iterator[Callable[..., Script]]:
 
     yield run
     for script in scripts:
-        for pid in processes_with(script.mark):
-            os.kill(pid, signal.SIGKILL)
+        script.process.kill()
         script.process.wait()
+        # Its guard cleans up after it; what a test left beside its fleet is ended here.
+        wait_until(lambda left=script.relatives: not left(), 3)
+        for pid in script.relatives():
+            os.kill(pid, signal.SIGKILL)
         if script.process.stdout is not None:
             script.process.stdout.close()

@@ -99,6 +99,7 @@ time.sleep(60)
     os.kill(script.process.pid, signal.SIGKILL)
     script.process.wait()
     assert wait_until(lambda: len(script.relatives()) == 1, NOTHING_LEFT_S)
+    os.kill(script.relatives()[0], signal.SIGKILL)
 
 
 def test_a_child_forked_from_the_driver_that_ends_takes_nothing_along(run_script: Callable[..., Script]) -> None:

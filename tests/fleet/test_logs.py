@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -44,7 +45,10 @@ def test_the_logs_of_the_last_fleets_are_kept_and_older_ones_go(tmp_path: Path) 
     assert not any(name.startswith("fleet-200001000") for name in names)
 
 
-def test_a_log_folder_that_cannot_be_written_stops_no_fleet(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_log_folder_that_cannot_be_written_stops_no_fleet(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     blocked = tmp_path / "a file"
     blocked.write_text("in the way", encoding="utf-8")
     with MGPUController(ScriptedRunner, cpu_ranks=1, log_folder=blocked / "logs") as fleet:

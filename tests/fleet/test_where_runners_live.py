@@ -106,3 +106,4 @@ controller.shutdown()
 """
     )
     assert script.wait_for("loaded") == "loaded [0, 1] []\n"
+    assert script.process.wait(timeout=20) == 0

@@ -6,7 +6,7 @@ Every rank runs the same report, so that all agree at the same boundaries; only 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -20,6 +20,7 @@ from podium.jobs import (
     Phase,
     PhaseEnded,
     PhaseStarted,
+    RankMemory,
     StepDone,
 )
 from podium.media.video_writer import ClipWriter
@@ -50,8 +51,8 @@ class StreamingPipeline(Protocol):
 class JobBoundary(Protocol):
     """Where a job says what it does, and may be stopped: on a fleet, a collective of all ranks."""
 
-    def begin_phase(self, phase: Phase, num_steps: int | None = None) -> None:
-        """Say that a phase began."""
+    def begin_phase(self, phase: Phase, num_steps: int | None = None) -> Sequence[RankMemory]:
+        """Say that a phase began; returns what every rank holds by then, or nothing where nobody keeps count."""
         ...
 
     def checkpoint(self, phase: Phase, step: int, num_steps: int) -> None:
@@ -66,8 +67,10 @@ class JobBoundary(Protocol):
 class OpenBoundary:
     """The boundary of a job that runs alone: nobody listens and nobody cancels."""
 
-    def begin_phase(self, phase: Phase, num_steps: int | None = None) -> None:
+    def begin_phase(self, phase: Phase, num_steps: int | None = None) -> Sequence[RankMemory]:
         """Do nothing."""
+        del phase, num_steps
+        return ()
 
     def checkpoint(self, phase: Phase, step: int, num_steps: int) -> None:
         """Do nothing."""
@@ -165,7 +168,7 @@ class _ClipReport:
         # Every rank comes here with the same events; what differs by rank is whether an action runs and what is said.
         match event:
             case PhaseBegan(phase, num_steps):
-                self._boundary.begin_phase(phase, num_steps)
+                yield from self._begin_phase(phase, num_steps)
                 self._phase_clock.lap_s()
                 self._step_clock.lap_s()
                 yield from self._say(PhaseStarted(phase, num_steps))
@@ -202,7 +205,7 @@ class _ClipReport:
         yield from self._say(StepDone(Phase.DECODING, done, num_frames, self._step_clock.lap_s()))
 
     def _finish(self) -> Iterator[JobEvent]:
-        self._boundary.begin_phase(Phase.WRITING)
+        yield from self._begin_phase(Phase.WRITING)
         self._phase_clock.lap_s()
         yield from self._say(PhaseStarted(Phase.WRITING))
         self._attempt(self._files.close)
@@ -213,6 +216,10 @@ class _ClipReport:
             yield ClipFinished(
                 written.path, written.sidecar_path, self._request.clip, self._sample_rate_hz, written.num_bytes
             )
+
+    def _begin_phase(self, phase: Phase, num_steps: int | None = None) -> Iterator[JobEvent]:
+        for memory in self._boundary.begin_phase(phase, num_steps):
+            yield from self._say(memory)
 
     def _say(self, event: JobEvent) -> Iterator[JobEvent]:
         if self._context.is_first:

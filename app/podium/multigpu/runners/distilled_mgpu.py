@@ -1,11 +1,13 @@
 """The distilled pipeline on a fleet: the pipeline of one GPU, its transformer's tokens spread over the ranks.
 
-The first rank encodes the prompt for all, decodes, writes and reports.
+The first rank encodes the prompt for all, decodes, writes and reports. `python -m` on this module takes the options of
+`podium generate`.
 """
 
 from __future__ import annotations
 
-import logging
+import runpy
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -26,8 +28,6 @@ from podium.pipelines.distilled import DistilledPipeline
 from podium.pipelines.previews import Previewer, fit_latent_to_rgb
 from podium.pipelines.report import ReportContext, report_clip
 from podium.pipelines.stage_clips import StageClips
-
-logger = logging.getLogger(__name__)
 
 DTYPES = {"bfloat16": torch.bfloat16, "float32": torch.float32}
 # 20 s at 24 fps and 1920 x 1088: the longest clip the model places on its time axis, at the largest usual size.
@@ -63,9 +63,12 @@ class DistilledRunner(MGPURunner):
             CheckpointError: A file cannot be read.
             JobRefusedError: The model has fewer heads than there are ranks.
         """
+        if dtype == "float32":
+            # Whoever asks for float32 asks for its precision, which convolutions would drop by default.
+            torch.backends.cudnn.allow_tf32 = False
         registry = StateDictRegistry()
         self._checkpoint_path = Path(checkpoint_path)
-        self._boundary = FleetBoundary(self.job, self.groups)
+        self._boundary = FleetBoundary(self.job, self.groups, self.device)
         self._pipeline = DistilledPipeline(
             checkpoint_path=checkpoint_path,
             gemma_root=gemma_root,
@@ -138,3 +141,9 @@ class DistilledRunner(MGPURunner):
         if folder is None:
             return previewer, None
         return previewer, StageClips(pipeline.video_decoder, pipeline.audio_decoder, Path(folder))
+
+
+if __name__ == "__main__":
+    # One command line for both ways in: the command's room lies above this one, so it is run and not imported.
+    sys.argv[1:1] = ["generate"]
+    runpy.run_module("podium", run_name="__main__")
