@@ -5,7 +5,7 @@ Everything here is frozen, small and picklable; pictures cross as uint8 bytes wi
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -29,6 +29,24 @@ class Phase(StrEnum):
     DECODING = "decoding"
     WRITING = "writing"
     STOPPING = "stopping"
+
+
+PHASE_WORDS: Mapping[Phase, str] = {
+    Phase.STARTING: "Starting",
+    Phase.RENDEZVOUS: "Joining the devices",
+    Phase.LOADING: "Loading the model",
+    Phase.IDLE: "Waiting",
+    Phase.SWAPPING: "Applying LoRAs",
+    Phase.ENCODING: "Reading the prompt",
+    Phase.COMPILING: "Compiling",
+    Phase.STAGE_1: "Stage 1",
+    Phase.UPSAMPLING: "Enlarging",
+    Phase.STAGE_2: "Stage 2",
+    Phase.DECODING: "Decoding",
+    Phase.WRITING: "Writing the file",
+    Phase.STOPPING: "Stopping",
+}
+"""What each phase is called before the artist."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +231,7 @@ def as_image_specs(images: Iterable[ImageSpec | tuple[str | Path, int, float]]) 
 
 
 __all__ = [
+    "PHASE_WORDS",
     "BranchStrengths",
     "ClipFinished",
     "ClipFormat",

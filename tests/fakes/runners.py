@@ -91,6 +91,12 @@ class ScriptedRunner(MGPURunner):
         if self.rank in ranks:
             raise kind(f"rank {self.rank} says no")
 
+    def do_desert(self, *, rank: int, num_steps: int) -> Iterator[Any]:
+        """One rank refuses, and the others go on as if it were there."""
+        if self.rank == rank:
+            raise RunnerError(f"rank {rank} has had enough")
+        return (yield from self.do_steps(rank=rank, num_steps=num_steps))
+
     def do_raise(self, *, rank: int, kind: type[BaseException] = RuntimeError) -> Iterator[Any]:
         yield from ()
         if self.rank == rank:

@@ -18,6 +18,7 @@ from podium.multigpu.forkserver import SHARED
 
 from tests.fakes.processes import MARK, Script, wait_until
 from tests.fakes.runners import ScriptedRunner
+from tests.fleet.report import cell_tables, figure_table
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 # Scripts of their own pay for their own forkserver; torch alone is enough for what they do.
@@ -27,6 +28,18 @@ from podium.multigpu import *
 from podium.multigpu.forkserver import preload_forkserver
 preload_forkserver(("torch",))
 """
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print what the long tests have seen; a failed cell says so."""
+    cells, figures = [], []
+    for outcome in ("passed", "failed"):
+        for report in terminalreporter.stats.get(outcome, []):
+            for name, value in getattr(report, "user_properties", ()):
+                cells += [value] if name == "cell" else []
+                figures += [value] if name == "figure" else []
+    for line in (*cell_tables(cells), *figure_table(figures)):
+        terminalreporter.write_line(line)
 
 
 @pytest.fixture(scope="session", autouse=True)

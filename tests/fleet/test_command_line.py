@@ -7,11 +7,14 @@ import os
 import signal
 import subprocess
 import sys
+import uuid
 from pathlib import Path
 
 import pytest
 
 from podium.cli.errors import ExitCode
+
+from tests.fakes.processes import MARK, processes_with, wait_until
 
 RUN_AND_TELL = """
 import json, sys
@@ -83,3 +86,36 @@ def test_an_interrupted_clip_leaves_nothing_behind(tiny_pack: Path, tmp_path: Pa
     assert (process.returncode, out) == (ExitCode.INTERRUPTED, "")
     assert err.splitlines()[-1] == "Stopped. Nothing was written."
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_a_second_interrupt_ends_a_job_whose_rank_answers_no_more(tiny_pack: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "podium", "generate", *model_arguments(tiny_pack), "--output-path", str(tmp_path)]
+    size = ["--prompt", "fox", "--height", "64", "--width", "64", "--num-frames", "65"]
+    mark = uuid.uuid4().hex
+    env = {**os.environ, "OMP_NUM_THREADS": "1", MARK: mark}
+    with subprocess.Popen(
+        [*command, *size], env=env, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None
+        assert any(line.startswith("Decoding ...") for line in process.stderr)
+        while not any(tmp_path.iterdir()):
+            assert process.poll() is None
+            os.sched_yield()
+        (part,) = tmp_path.iterdir()
+        (writer,) = [pid for pid in processes_with(mark) if holds_open(pid, part)]
+        os.kill(writer, signal.SIGSTOP)
+        os.kill(process.pid, signal.SIGINT)
+        assert any(line.startswith("Stopping at the next step.") for line in process.stderr)
+        os.kill(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=10)
+    assert (process.returncode, out) == (ExitCode.INTERRUPTED, "")
+    assert err.splitlines()[-1] == "Stopped. Nothing was written."
+    assert list(tmp_path.iterdir()) == []
+    assert wait_until(lambda: not processes_with(mark), timeout_s=3)
+
+
+def holds_open(pid: int, path: Path) -> bool:
+    """Return whether a process has a file open."""
+    folder = Path(f"/proc/{pid}/fd")
+    return any(path == descriptor.readlink() for descriptor in folder.iterdir())

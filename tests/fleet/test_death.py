@@ -106,6 +106,18 @@ def test_the_errors_of_the_survivors_do_not_hide_the_death(fails: Callable[..., 
     assert (error.rank, error.signal) == (1, signal.SIGKILL)
 
 
+@pytest.mark.parametrize("rank", [0, 1])
+def test_a_rank_that_refuses_what_the_others_go_on_with_ends_the_fleet(
+    fails: Callable[..., WorkerDiedError], rank: int
+) -> None:
+    """They would wait for it for ever, or leave values in the groups that the next job takes for its own."""
+    error = fails(action="desert", rank=rank, num_steps=3)
+    assert isinstance(error, RunnerCrashedError)
+    assert error.rank == rank
+    assert f"rank {rank} has had enough" in str(error)
+    assert isinstance(error.__cause__, RunnerError)
+
+
 def test_what_a_rank_sent_is_delivered_before_its_death(own_fleet: OwnFleet) -> None:
     stream = own_fleet(2).stream(action="yield_then_die", rank=1, num_items=20)
     received = []
@@ -217,3 +229,33 @@ def test_a_dead_forkserver_poisons_its_fleet_and_is_replaced(own_forkserver: Sha
     with MGPUController(ScriptedRunner, cpu_ranks=1, forkserver=own_forkserver) as fleet:
         fleet.start(timeout=60)
         assert list(fleet.stream(action="count", num_items=1)) == [0]
+
+
+def test_a_death_is_seen_though_the_process_that_would_tell_of_it_is_stopped(own_forkserver: SharedForkServer) -> None:
+    with MGPUController(ScriptedRunner, cpu_ranks=2, forkserver=own_forkserver) as fleet:
+        fleet.start(timeout=60)
+        stream = fleet.stream(action="wait")
+        os.kill(own_forkserver.get().pid, signal.SIGSTOP)
+        os.kill(pids_of(fleet)[1], signal.SIGKILL)
+        with pytest.raises(WorkerDiedError, match="Rank 1") as caught:
+            list(stream)
+        assert caught.value.rank == 1
+        assert (caught.value.exitcode, caught.value.signal) == (None, None)
+
+
+def test_a_forkserver_that_does_not_answer_is_replaced_and_keeps_nobody_waiting(
+    own_forkserver: SharedForkServer,
+) -> None:
+    with MGPUController(ScriptedRunner, cpu_ranks=1, forkserver=own_forkserver) as fleet:
+        fleet.start(timeout=60)
+    stopped_pid = own_forkserver.get().pid
+    os.kill(stopped_pid, signal.SIGSTOP)
+    begun_s = time.monotonic()
+    with (
+        MGPUController(ScriptedRunner, cpu_ranks=1, forkserver=own_forkserver) as fleet,
+        pytest.raises(StartTimeoutError),
+    ):
+        fleet.start(timeout=0.5)
+    assert time.monotonic() - begun_s < 2.5
+    assert not is_running(stopped_pid)
+    assert own_forkserver.get().preload == ("torch",)

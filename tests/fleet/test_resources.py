@@ -37,7 +37,7 @@ def test_four_ranks_are_ready_in_a_moment(
     assert min(times_s) < READY_LIMIT_S
 
 
-def test_a_job_costs_little_and_a_thousand_leave_nothing_behind(fleets: FleetPool) -> None:
+def test_a_job_costs_little_and_many_leave_nothing_behind(fleets: FleetPool) -> None:
     fleet = fleets.get()
     pids = [os.getpid(), *(status.pid or 0 for status in fleet.rank_status())]
 
@@ -55,7 +55,7 @@ def test_a_job_costs_little_and_a_thousand_leave_nothing_behind(fleets: FleetPoo
 
     run(100)
     before = held()
-    times_s = run(1000)
+    times_s = run(300)
     after = held()
     print(f"a job of 2 ranks takes {statistics.median(times_s) * 1000:.2f} ms in the median")
     assert statistics.median(times_s) < JOB_LIMIT_S

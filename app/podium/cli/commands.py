@@ -6,9 +6,10 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from podium.cli.arguments import GenerateOptions, Options
+from podium.cli.arguments import GenerateOptions, LogsOptions, Options
 from podium.cli.errors import exit_code_of, tell
 from podium.cli.generate import generate
+from podium.cli.logs import logs
 from podium.cli.probe import probe
 
 
@@ -16,7 +17,9 @@ def run_command(options: Options) -> int:
     """Run one command; errors become a sentence on stderr and an exit code (see `ExitCode`)."""
     try:
         with _stopped_by_signals():
-            return generate(options) if isinstance(options, GenerateOptions) else probe(options)
+            if isinstance(options, GenerateOptions):
+                return generate(options)
+            return logs(options) if isinstance(options, LogsOptions) else probe(options)
     # The border where the process ends: a fault is told like any other error, not as a stack of calls.
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001
         tell(error, is_verbose=options.is_verbose)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 import traceback
 from enum import IntEnum
 from typing import TextIO
 
+from podium.cli.terminal import say
 from podium.errors import JobRefusedError, PodiumError
 from podium.models.errors import CheckpointError
 from podium.multigpu import PlacementError
@@ -32,17 +32,13 @@ def exit_code_of(error: BaseException) -> ExitCode:
 
 def tell(error: BaseException, *, is_verbose: bool, stream: TextIO | None = None) -> None:
     """Print an error as a sentence, to stderr by default, with its details beneath if they were asked for."""
-    stream = stream or sys.stderr
     if isinstance(error, KeyboardInterrupt):
-        print("Stopped. Nothing was written.", file=stream)
+        say("Stopped. Nothing was written.", stream)
         return
-    print(error.message if isinstance(error, PodiumError) else _fault(error), file=stream)
-    if not is_verbose:
-        return
-    if isinstance(error, PodiumError):
-        print(error.details, file=stream)
-    else:
-        print("".join(traceback.format_exception(error)), file=stream)
+    say(error.message if isinstance(error, PodiumError) else _fault(error), stream)
+    details = error.details if isinstance(error, PodiumError) else "".join(traceback.format_exception(error))
+    if is_verbose and details:
+        say(details, stream)
 
 
 def _fault(error: BaseException) -> str:

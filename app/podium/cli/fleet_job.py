@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from podium.cli.arguments import DeviceOptions
 from podium.cli.interrupts import Interrupts
 from podium.jobs import GenerationRequest, JobEvent, Phase, PhaseEnded, PhaseStarted
+from podium.media.video_writer import remove_unfinished
 from podium.models.paths import ModelPaths
 from podium.multigpu import (
     ControllerStoppedError,
@@ -32,11 +34,13 @@ class FleetOptions:
         devices: Where its ranks stand.
         dtype: "bfloat16" or "float32".
         quantization: "none".
+        is_compiled: Compile the transformer.
     """
 
     devices: DeviceOptions
     dtype: str
     quantization: str
+    is_compiled: bool
 
 
 def run_job(request: GenerationRequest, models: ModelPaths, options: FleetOptions) -> Generator[JobEvent, None, None]:
@@ -51,6 +55,7 @@ def run_job(request: GenerationRequest, models: ModelPaths, options: FleetOption
         Job events, the finished clip last.
 
     Raises:
+        JobRefusedError: A file is gone since it was checked.
         PodiumError: The job failed.
         KeyboardInterrupt: It was interrupted; nothing half-written is left.
     """
@@ -61,10 +66,13 @@ def run_job(request: GenerationRequest, models: ModelPaths, options: FleetOption
         cpu_ranks=options.devices.cpu_ranks,
     )
     job = _Job(controller)
+    parameters = clip_parameters(request, models, dtype=options.dtype)
+    # The ranks are gone before the folders are cleaned up, and signals are taken until all is.
     with (
-        tempfile.TemporaryDirectory(prefix="podium-preview-") as previews,
-        controller,
         Interrupts(job.cancel, job.kill),
+        tempfile.TemporaryDirectory(prefix="podium-preview-", ignore_cleanup_errors=True) as previews,
+        _nothing_unfinished(request.output_path),
+        controller,
     ):
         try:
             began_s = time.perf_counter()
@@ -75,15 +83,24 @@ def run_job(request: GenerationRequest, models: ModelPaths, options: FleetOption
                 spatial_upsampler_path=models.spatial_upsampler_path,
                 dtype=options.dtype,
                 quantization=options.quantization,
+                is_compiled=options.is_compiled,
                 preview_folder=Path(previews),
             )
             yield PhaseEnded(Phase.STARTING, time.perf_counter() - began_s)
-            parameters = clip_parameters(request, models, dtype=options.dtype)
             yield from job.dispatch(controller.stream(request=request, parameters=parameters))
         except (ControllerStoppedError, SymmetricRunnerError) as error:
             if job.is_interrupted:
                 raise KeyboardInterrupt from error
             raise
+
+
+@contextmanager
+def _nothing_unfinished(path: Path) -> Iterator[None]:
+    # A rank that is killed while it writes cannot take its file away itself.
+    try:
+        yield
+    finally:
+        remove_unfinished(path)
 
 
 class _Job:

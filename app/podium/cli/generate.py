@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Generator
 from contextlib import closing
 from datetime import UTC, datetime
@@ -22,14 +21,17 @@ from podium.cli.devices import check_devices
 from podium.cli.errors import ExitCode
 from podium.cli.fleet_job import FleetOptions, run_job
 from podium.cli.progress import JobSummary, Progress, make_progress
+from podium.cli.terminal import hand_out, say
 from podium.errors import JobRefusedError
 from podium.geometry import ClipFormat, parse_fps
 from podium.jobs import GenerationRequest, JobEvent
 from podium.media.names import clip_name
+from podium.models.file_kinds import is_folder
 from podium.models.paths import ModelPaths
 from podium.models.tiny_pack import TinyPack, ensure_tiny_pack
 from podium.multigpu import preload_forkserver
-from podium.multigpu.sequence_layout import split_heads
+from podium.multigpu.host_memory import check_host_memory
+from podium.multigpu.sequence_layout import check_num_tokens, split_heads
 from podium.pipelines.checks import check_form, check_request
 
 DEMO_HEIGHT, DEMO_WIDTH = 192, 256
@@ -47,6 +49,7 @@ def generate(options: GenerateOptions) -> int:
     num_ranks = check_devices(options.devices)
     request = make_request(options, datetime.now(UTC))
     check_form(request)
+    check_num_tokens(request.clip)
     # It loads while the files are looked at; a refusal takes it down again.
     preload_forkserver()
     models = _model_paths(options)
@@ -56,11 +59,13 @@ def generate(options: GenerateOptions) -> int:
     # What it returns does not matter here, only whether the heads can be dealt out at all.
     split_heads(pack.num_heads, num_ranks)
     dtype = options.dtype or ("bfloat16" if options.devices.cpu_ranks is None else "float32")
-    job = run_job(request, models, FleetOptions(options.devices, dtype, options.quantization))
+    check_host_memory(pack, num_ranks=num_ranks, dtype=dtype, is_on_cpu=options.devices.cpu_ranks is not None)
+    job = run_job(request, models, FleetOptions(options.devices, dtype, options.quantization, options.is_compiled))
     summary = show_events(job, make_progress())
     assert summary.finished is not None, "a job that ended without an error has finished its clip"
-    print(summary.table(), file=sys.stderr)
-    print(summary.finished.path)
+    say(summary.table())
+    if not hand_out(str(summary.finished.path)):
+        say(f"The clip lies at “{summary.finished.path}”.")
     return ExitCode.DONE
 
 
@@ -108,7 +113,7 @@ def choose_output(output_path: Path | None, prompt: str, now_utc: datetime) -> P
     name = f"{clip_name(prompt, now_utc)}.mp4"
     if output_path is None:
         return platformdirs.user_videos_path() / "Podium" / name
-    if output_path.is_dir():
+    if is_folder(output_path):
         return output_path / name
     if output_path.suffix.lower() != ".mp4":
         raise JobRefusedError(
@@ -133,10 +138,10 @@ def _model_paths(options: GenerateOptions) -> ModelPaths:
 
 
 def _demo_pack() -> TinyPack:
-    print(_DEMO_NOTICE, file=sys.stderr)
+    say(_DEMO_NOTICE)
     return ensure_tiny_pack(
         platformdirs.user_cache_path("podium", appauthor=False),
-        progress=lambda part: print(f"Writing the demo model, once: {part} ...", file=sys.stderr),
+        progress=lambda part: say(f"Writing the demo model, once: {part} ..."),
     )
 
 

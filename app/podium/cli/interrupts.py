@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import queue
 import signal
-import sys
 import threading
 from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import Self
+
+from podium.cli.terminal import say
 
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 
@@ -62,5 +63,5 @@ class Interrupts:
                 action()
 
     def _ask(self) -> None:
-        print("Cancelling after this step. Ctrl+C again stops at once.", file=sys.stderr)
         self._cancel()
+        say("Stopping at the next step. Ctrl+C again stops at once.")

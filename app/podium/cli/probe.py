@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator
 
 from podium.cli.arguments import ProbeOptions
 from podium.cli.errors import ExitCode
+from podium.cli.terminal import hand_out
 from podium.models.probe import probe as probe_path
 from podium.models.probe.report import FileReport, Quantisation
 
@@ -18,10 +18,9 @@ def probe(options: ProbeOptions) -> int:
     """Print a report on each path; the exit code says whether all can be used."""
     reports = [probe_path(path) for path in options.paths]
     if options.as_json:
-        json.dump([report.to_json() for report in reports], sys.stdout, ensure_ascii=False, indent=1)
-        print()
+        hand_out(json.dumps([report.to_json() for report in reports], ensure_ascii=False, indent=1))
     else:
-        print("\n\n".join(report_text(report) for report in reports))
+        hand_out("\n\n".join(report_text(report) for report in reports))
     return ExitCode.REFUSED if any(report.problems for report in reports) else ExitCode.DONE
 
 
@@ -38,7 +37,8 @@ def _facts(report: FileReport) -> Iterator[tuple[str, str]]:
     yield "generation", _generation(report)
     yield "weights", _weights(report)
     for component in report.components:
-        tensors = f"{component.num_tensors} tensors, {_size(component.num_bytes)}"
+        plural = "s" if component.num_tensors > 1 else ""
+        tensors = f"{component.num_tensors} tensor{plural}, {_size(component.num_bytes)}"
         yield component.slot.words, tensors if component.num_tensors else "present"
     yield from _networks(report)
 

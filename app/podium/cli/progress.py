@@ -12,23 +12,9 @@ from typing import Protocol, TextIO
 
 from tqdm import tqdm
 
-from podium.jobs import ClipFinished, JobEvent, LorasApplied, Phase, PhaseEnded, PhaseStarted, StepDone
+from podium.cli.terminal import say, silence
+from podium.jobs import PHASE_WORDS, ClipFinished, JobEvent, LorasApplied, Phase, PhaseEnded, PhaseStarted, StepDone
 
-PHASE_WORDS = {
-    Phase.STARTING: "Starting",
-    Phase.RENDEZVOUS: "Joining the devices",
-    Phase.LOADING: "Loading the model",
-    Phase.IDLE: "Waiting",
-    Phase.SWAPPING: "Applying LoRAs",
-    Phase.ENCODING: "Reading the prompt",
-    Phase.COMPILING: "Compiling",
-    Phase.STAGE_1: "Stage 1",
-    Phase.UPSAMPLING: "Enlarging",
-    Phase.STAGE_2: "Stage 2",
-    Phase.DECODING: "Decoding",
-    Phase.WRITING: "Writing the file",
-    Phase.STOPPING: "Stopping",
-}
 _WORDS_WIDTH = max(len(words) for words in PHASE_WORDS.values())
 _MAX_STEP_LINES = 20
 
@@ -89,7 +75,7 @@ class LineProgress:
         """Print what the event says, if it says anything."""
         self.summary.note(event)
         for line in self._lines(event):
-            print(line, file=self._stream, flush=True)
+            say(line, self._stream)
 
     def close(self) -> None:
         """Do nothing: every line is whole."""
@@ -126,6 +112,19 @@ class BarProgress:
     def show(self, event: JobEvent) -> None:
         """Move the bar as the event says."""
         self.summary.note(event)
+        try:
+            self._draw(event)
+        except OSError:
+            # The terminal is gone; the job is not.
+            silence(self._stream)
+
+    def close(self) -> None:
+        """Take the bar away."""
+        if self._bar is not None:
+            bar, self._bar = self._bar, None
+            bar.close()
+
+    def _draw(self, event: JobEvent) -> None:
         if isinstance(event, PhaseStarted):
             self._begin(event)
         elif isinstance(event, PhaseEnded):
@@ -136,12 +135,6 @@ class BarProgress:
         elif isinstance(event, LorasApplied):
             for summary in event.summaries:
                 self._print(summary)
-
-    def close(self) -> None:
-        """Take the bar away."""
-        if self._bar is not None:
-            self._bar.close()
-            self._bar = None
 
     def _begin(self, event: PhaseStarted) -> None:
         self.close()

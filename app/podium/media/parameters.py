@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 MARK, FORMAT_VERSION = "podium", 1
 # What the artist wrote may begin with a slash.
 _FREE_TEXT_SUFFIX = "prompt"
+_NAME = "name"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -30,7 +31,7 @@ def encode_parameters(parameters: Mapping[str, object]) -> str:
 
     Raises:
         ValueError: A value is a path, an absolute path as text (except under a key that ends in "prompt"), or nothing
-            that JSON holds exactly.
+            that JSON holds exactly. What stands under "name" is a path only where it has a slash.
     """
     if parameters.get(MARK, FORMAT_VERSION) != FORMAT_VERSION:
         raise ValueError(f"the key {MARK!r} is the writer's own and holds {FORMAT_VERSION}")
@@ -58,7 +59,7 @@ def decode_parameters(text: str) -> dict[str, object]:
 def _plain(value: object, key: str) -> object:
     if value is None or isinstance(value, bool | int):
         return value
-    if isinstance(value, str) and (key.endswith(_FREE_TEXT_SUFFIX) or not _is_absolute_path(value)):
+    if isinstance(value, str) and (_holds_no_path(key, value) or not _is_absolute_path(value)):
         return value
     if isinstance(value, float) and math.isfinite(value):
         return value
@@ -67,6 +68,11 @@ def _plain(value: object, key: str) -> object:
     if isinstance(value, Mapping) and all(isinstance(name, str) for name in value):
         return {name: _plain(item, name) for name, item in value.items()}
     raise ValueError(f"{key!r} holds {value!r}: a path (its file name would do), or nothing that JSON holds exactly")
+
+
+def _holds_no_path(key: str, text: str) -> bool:
+    # A file on Linux may be called “C:\fox.png” or “file:fox.png”, and that is all of its name.
+    return key.endswith(_FREE_TEXT_SUFFIX) or (key == _NAME and "/" not in text)
 
 
 def _is_absolute_path(text: str) -> bool:

@@ -7,6 +7,7 @@ written, so what a killed process left behind can be told from what another proc
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import logging
 import os
 import secrets
@@ -39,7 +40,7 @@ class PartFile:
 
     def __init__(self, target: Path) -> None:
         self.target = target
-        self.path = target.parent / f"{_PREFIX}{secrets.token_hex(8)}{_SUFFIX}"
+        self.path = target.parent / f"{_prefix_of(target)}{secrets.token_hex(8)}{_SUFFIX}"
         self._fd: int | None = None
 
     def open(self) -> None:
@@ -176,9 +177,25 @@ def remove_abandoned_parts(folder: Path) -> int:
     return num_removed
 
 
+def remove_parts_of(target: Path) -> None:
+    """Remove what a writer of `target` that was just killed has left; never raises, and leaves others' parts alone."""
+    with contextlib.suppress(OSError):
+        for path in target.parent.glob(f"{_prefix_of(target)}*{_SUFFIX}"):
+            if _is_unlocked(path):
+                path.unlink(missing_ok=True)
+
+
+def _prefix_of(target: Path) -> str:
+    return f"{_PREFIX}{hashlib.sha256(os.fsencode(target.name)).hexdigest()[:16]}-"
+
+
 def _is_abandoned(path: Path) -> bool:
     if time.time() - path.stat().st_mtime < _MIN_ABANDONED_AGE_S:
         return False
+    return _is_unlocked(path)
+
+
+def _is_unlocked(path: Path) -> bool:
     fd = os.open(path, os.O_RDWR)
     try:
         return _lock(fd)

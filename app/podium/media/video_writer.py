@@ -28,6 +28,7 @@ from podium.media.part_files import (
     check_target,
     refuse_taken,
     remove_abandoned_parts,
+    remove_parts_of,
     sync_folder,
     write_whole,
 )
@@ -258,6 +259,12 @@ def check_output(path: Path, *, overwrite: bool = False) -> None:
     _refuse_foreign_sidecar(sidecar_path(path), overwrite=overwrite)
 
 
+def remove_unfinished(path: Path) -> None:
+    """Remove what a writer of this clip has left that was killed, with all its processes gone by now; never raises."""
+    for target in (path, sidecar_path(path)):
+        remove_parts_of(target)
+
+
 def _check_storable_rate(fps: Fraction) -> None:
     """Check that an mp4 can hold a frame rate exactly.
 
@@ -317,4 +324,12 @@ def _restore(path: Path, before: bytes | None) -> None:
             write_whole(path, before)
 
 
-__all__ = ["AAC_RATES_HZ", "ClipWriter", "MediaError", "VideoEncoding", "WrittenClip", "check_output"]
+__all__ = [
+    "AAC_RATES_HZ",
+    "ClipWriter",
+    "MediaError",
+    "VideoEncoding",
+    "WrittenClip",
+    "check_output",
+    "remove_unfinished",
+]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import stat
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -143,27 +144,33 @@ def read_header(path: Path, *, allow_truncated: bool = False) -> SafetensorsHead
 
 def _size_of(path: Path) -> int:
     try:
-        size = path.stat().st_size
-        is_a_folder = path.is_dir()
+        found = path.stat()
     except (FileNotFoundError, NotADirectoryError) as error:
         raise CheckpointError(
             f"There is no file “{path}”. Choose a file that ends in .safetensors.",
             path=path,
             reason=CheckpointReason.MISSING,
         ) from error
-    if is_a_folder:
+    if stat.S_ISDIR(found.st_mode):
         raise CheckpointError(
             f"“{path.name}” is a folder. Choose a file in it that ends in .safetensors.",
             path=path,
             reason=CheckpointReason.IS_FOLDER,
         )
-    if size == 0:
+    if not stat.S_ISREG(found.st_mode):
+        # A pipe or a device would be waited for, or read for ever.
+        raise CheckpointError(
+            f"“{path.name}” is a pipe or a device, and no file. Choose a file that ends in .safetensors.",
+            path=path,
+            reason=CheckpointReason.UNREADABLE,
+        )
+    if found.st_size == 0:
         raise CheckpointError(
             f"“{path.name}” is empty. Its download has failed, or the disk was full: fetch it again.",
             path=path,
             reason=CheckpointReason.EMPTY,
         )
-    return size
+    return found.st_size
 
 
 def _header_text(path: Path, file: BinaryIO, file_bytes: int) -> bytes:

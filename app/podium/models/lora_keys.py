@@ -21,11 +21,15 @@ from podium.models.errors import CheckpointError, CheckpointReason
 from podium.models.header import SafetensorsHeader, TensorInfo, read_header
 from podium.models.lora_names import LayerNames, Part, is_connector_layer, parse_key
 
+MAX_STRENGTH = 1000.0
+"""Largest strength of a LoRA: hundreds of times what any picture survives, and far from what numbers can hold."""
+
 _log = logging.getLogger(__name__)
 
 _FACTOR_DTYPES = ("F32", "F16", "BF16")
 _SCALAR_FORMATS = {"F64": "<d", "F32": "<f", "F16": "<e", "I64": "<q", "I32": "<i"}
 _NUM_FIRST_NAMES = 3
+_FACTORS = frozenset({Part.A, Part.B})
 _ACCEPTED = "Podium applies LoRAs for LTX-2 with lora_A/lora_B (or lora_down/lora_up) factors."
 
 
@@ -158,16 +162,18 @@ def read_lora_plan(path: Path, model_shapes: Mapping[str, tuple[int, ...]]) -> L
 
 
 def check_strengths(spec: LoraSpec) -> None:
-    """Check that a LoRA's strengths are finite numbers; negative ones and zero are welcome.
+    """Check that a LoRA's strengths are numbers that weights can hold; negative ones and zero are welcome.
 
     Raises:
         JobRefusedError: One is not.
     """
     branches = spec.branches
     of_branches = (branches.video, branches.audio, branches.audio_to_video, branches.video_to_audio)
-    if not all(math.isfinite(strength) for strength in (spec.strength, *of_branches)):
+    # Not a number compares as not small enough.
+    if not all(abs(strength) <= MAX_STRENGTH for strength in (spec.strength, *of_branches)):
         raise JobRefusedError(
-            f"The strength of “{spec.path.name}” is no number. Any number will do; 1 applies the LoRA as trained."
+            f"The strength of “{spec.path.name}” cannot be used. It must lie from -{MAX_STRENGTH:g} to "
+            f"{MAX_STRENGTH:g}; 1 applies the LoRA as trained."
         )
 
 
@@ -348,6 +354,6 @@ def _refusal(header: SafetensorsHeader, report: LoraReport) -> str:
         return f"{name} changes only the text connectors, which Podium leaves as they are. {_ACCEPTED}"
     if most is report.wrong_shape:
         return f"{name} does not fit this model ({most.first[0]}). A LoRA made for this model, whole, is needed."
-    if any(parse_key(key).part is not Part.UNKNOWN for key in header.tensors):
+    if any(parse_key(key).part in _FACTORS for key in header.tensors):
         return f"{name} is a LoRA for another model: this one has no layer {most.first[0]}. {_ACCEPTED}"
     return f"{name} is no LoRA: it holds no factors, but {_named(most)}. {_ACCEPTED}"

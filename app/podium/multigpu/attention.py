@@ -14,7 +14,7 @@ from torch import Tensor
 
 from podium.errors import JobRefusedError
 from podium.models.transformer.attention import dense_attention
-from podium.multigpu.sequence_layout import TokenLayout, split_heads
+from podium.multigpu.sequence_layout import TokenLayout, split_heads, too_many_tokens
 
 # The name since torch 2.13; the older one is deprecated there.
 _all_gather = getattr(dist, "all_gather_single", None) or dist.all_gather_into_tensor
@@ -56,6 +56,10 @@ class AttentionManager:
         self._dtype = tensor_dtype
         self._copy_out = copy_out_
         self._layout = TokenLayout(0, self.num_ranks, self.rank)
+        # The same two objects for ever, or compiled blocks would take each new one for a reason to compile again. The
+        # exchange itself stays out of what is compiled.
+        self.spread_kernel = torch.compiler.disable(self.attend_spread)
+        self.to_spread_kernel = torch.compiler.disable(self.attend_to_spread)
 
     @property
     def layout(self) -> TokenLayout:
@@ -69,10 +73,7 @@ class AttentionManager:
             JobRefusedError: More than `max_tokens`.
         """
         if num_tokens > self.max_tokens:
-            raise JobRefusedError(
-                f"This clip has {num_tokens} video tokens, and the fleet was started for at most {self.max_tokens}. "
-                "Choose a smaller size or a shorter clip."
-            )
+            raise JobRefusedError(too_many_tokens(num_tokens, self.max_tokens))
         self._layout = TokenLayout(num_tokens, self.num_ranks, self.rank)
         return self._layout
 

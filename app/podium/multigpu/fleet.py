@@ -55,6 +55,9 @@ class RankHandle:
         launched: Its process; None before there is one.
         exit_status: `si_code` and `si_status` of its end; None while it runs, or if nobody can tell.
         crash: What it reported of a fatal error.
+        refusal: How it refused the last job; None if it did not.
+        is_deserter: The others went on with that job.
+        is_cut: Its socket has broken.
         is_gone: Its process has ended and been let go of: neither its number nor its descriptor may be used again.
     """
 
@@ -65,6 +68,9 @@ class RankHandle:
     launched: Launched | None = None
     exit_status: tuple[int, int] | None = None
     crash: Packet | None = None
+    refusal: Packet | None = None
+    is_deserter: bool = False
+    is_cut: bool = False
     is_ready: bool = False
     has_ended: bool = False
     is_gone: bool = False
@@ -88,6 +94,7 @@ class Fleet:
         self._is_poisoned = False
         self._failure: Failure | None = None
         self._job: JobBox | None = None
+        self._counts_before: list[int] = []
         self._wake_fd = -1
         self._driver_pid = os.getpid()
         self._killed_at_s: float | None = None
@@ -212,6 +219,11 @@ class Fleet:
         # The supervisor has a new deadline to keep.
         self.wake()
 
+    def collectives_of_job(self) -> list[int]:
+        """Return how many collectives each rank has begun since the last job was sent."""
+        with self._changed:
+            return [now - before for now, before in zip(self._counts(), self._counts_before, strict=True)]
+
     def request_cancel(self, job_id: int) -> None:
         """Ask the first rank to end a job at the next step."""
         if self.handles:
@@ -322,6 +334,11 @@ class Fleet:
             if self._state is not FleetState.READY or self._is_poisoned:
                 raise self.stopped_error()
             self._job = box
+            # Everybody is idle: these stand still.
+            self._counts_before = self._counts()
+
+    def _counts(self) -> list[int]:
+        return [handle.page.read().num_collectives for handle in self.handles]
 
     def _send(self, handle: RankHandle, kind: Kind, job_id: int, body: Body) -> None:
         try:

@@ -16,7 +16,7 @@ import struct
 import subprocess
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,8 +33,11 @@ OFFLINE = {
     "DO_NOT_TRACK": "1",
 }
 EXIT_STATUS = struct.Struct("@ii")
-_REPLY_LIMIT_S = 20.0
+# How long a fork may take; and how long it is still waited for once nobody wants it.
+_REPLY_LIMIT_S = 10.0
+_UNWANTED_LIMIT_S = 0.5
 _EXIT_LIMIT_S = 2.0
+_POLL_S = 0.05
 _MAX_MESSAGE_BYTES = 65536
 
 logger = logging.getLogger(__name__)
@@ -133,10 +136,16 @@ class ForkServer:
         if self._ready is None or not self._ready.recv(_MAX_MESSAGE_BYTES, socket.MSG_PEEK):
             raise ForkserverError("the forkserver died before it was ready")
 
-    def fork(self, worker_socket: socket.socket, page_fd: int) -> Launched:
+    def fork(self, worker_socket: socket.socket, page_fd: int, is_wanted: Callable[[], bool]) -> Launched:
         """Fork a worker, which gets the socket and the status page; both stay open here.
 
+        A process that does not answer as it should is killed, and so replaced by who shares it: it may be stopped, or
+        ending, and an answer that comes late would be taken for that to the next request.
+
         Ranks: driver.
+
+        Args:
+            is_wanted: Asked while the answer is waited for.
 
         Raises:
             ForkserverError: The process is gone or does not answer.
@@ -144,12 +153,14 @@ class ForkServer:
         status, their_status = socket_pair()
         try:
             with self._lock, their_status:
-                pid, pidfd = self._request([worker_socket.fileno(), page_fd, their_status.fileno()])
-        except ForkserverError:
-            status.close()
-            raise
+                self._send_request([worker_socket.fileno(), page_fd, their_status.fileno()])
+                self._wait_answer(is_wanted)
+                pid, pidfd = self._take_answer()
         except (OSError, ValueError, IndexError) as error:
             status.close()
+            self._kill()
+            if isinstance(error, ForkserverError):
+                raise
             raise ForkserverError(f"the forkserver does not answer: {error}") from error
         return Launched(pid, pidfd, status)
 
@@ -179,17 +190,40 @@ class ForkServer:
                 sock.close()
         self._requests = self._ready = None
 
+    def _kill(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+
     def _started(self) -> subprocess.Popen[bytes]:
         if self._process is None:
             raise ForkserverError("the forkserver has not been started")
         return self._process
 
-    def _request(self, fds: list[int]) -> tuple[int, int]:
+    def _send_request(self, fds: list[int]) -> None:
+        requests = self._open_requests()
+        requests.settimeout(_REPLY_LIMIT_S)
+        socket.send_fds(requests, [b"fork"], fds)
+
+    def _wait_answer(self, is_wanted: Callable[[], bool]) -> None:
+        poll = select.poll()
+        poll.register(self._open_requests(), select.POLLIN)
+        deadline_s = time.monotonic() + _REPLY_LIMIT_S
+        was_wanted = True
+        while not poll.poll(_POLL_S * 1000):
+            if was_wanted and not is_wanted():
+                was_wanted = False
+                deadline_s = min(deadline_s, time.monotonic() + _UNWANTED_LIMIT_S)
+            if time.monotonic() >= deadline_s:
+                raise ForkserverError("the forkserver does not answer")
+
+    def _open_requests(self) -> socket.socket:
         if self._requests is None:
             raise ForkserverError("the forkserver is closed")
-        self._requests.settimeout(_REPLY_LIMIT_S)
-        socket.send_fds(self._requests, [b"fork"], fds)
-        data, received, _, _ = socket.recv_fds(self._requests, _MAX_MESSAGE_BYTES, 1)
+        return self._requests
+
+    def _take_answer(self) -> tuple[int, int]:
+        data, received, _, _ = socket.recv_fds(self._open_requests(), _MAX_MESSAGE_BYTES, 1)
         answer: dict[str, Any] = json.loads(data) if data else {"error": "it is gone"}
         if "error" in answer:
             raise ForkserverError(answer["error"])
@@ -204,19 +238,24 @@ class SharedForkServer:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._server: ForkServer | None = None
+        self._preload: tuple[str, ...] = PRELOAD
 
-    def get(self, preload: Sequence[str] = PRELOAD) -> ForkServer:
+    def get(self, preload: Sequence[str] | None = None) -> ForkServer:
         """Return the running forkserver; start it if there is none. It may not be ready yet.
 
         Ranks: driver.
+
+        Args:
+            preload: What one that is started loads; None takes what was last asked for.
         """
         with self._lock:
+            self._preload = self._preload if preload is None else tuple(preload)
             if self._server is not None and not self._server.is_alive:
                 logger.warning("The process that starts workers had died; it is started again.")
                 self._server.close()
                 self._server = None
             if self._server is None:
-                self._server = ForkServer(preload)
+                self._server = ForkServer(self._preload)
                 self._server.start()
             return self._server
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from torch.distributed import ProcessGroup
@@ -26,3 +27,21 @@ class NCCLGroups:
     transformer_group: ProcessGroup
     vae_group: ProcessGroup
     control_group: ProcessGroup
+
+
+def collective_counter(groups: NCCLGroups) -> Callable[[], int]:
+    """Return how to count the collectives that this rank has begun on the fleet's groups, whoever began them.
+
+    Any thread may count, also while another waits in a collective.
+
+    Ranks: one rank, local.
+    """
+    members = (groups.gemma_group, groups.transformer_group, groups.vae_group, groups.control_group)
+    distinct: dict[int, Any] = {id(group): group for group in members}
+    # The number by which torch's own debugging tells collectives apart; it has no public name, and no type.
+    counters = [
+        group._get_sequence_number_for_group  # noqa: SLF001
+        for group in distinct.values()
+        if hasattr(group, "_get_sequence_number_for_group")
+    ]
+    return lambda: sum(int(counter()) for counter in counters)

@@ -7,6 +7,7 @@ at the same points, decided by what every rank knows and never by a clock.
 from __future__ import annotations
 
 import dataclasses
+import threading
 import time
 from collections.abc import Callable
 from typing import Protocol
@@ -33,6 +34,7 @@ class JobContext:
         page: Where progress is written.
         agree: Give the first rank's flag to every rank; a collective of the control group.
         new_event: Make a mark in the device's queue; None where the host does the work itself.
+        count_collectives: Tell how many collectives the groups have begun; None where nobody but the runner counts.
     """
 
     def __init__(
@@ -40,13 +42,17 @@ class JobContext:
         page: StatusPage,
         agree: Callable[[bool], bool],
         new_event: Callable[[], DeviceEvent] | None = None,
+        *,
+        count_collectives: Callable[[], int] | None = None,
     ) -> None:
         self._page = page
         self._agree = agree
         self._new_event = new_event
+        self._count_collectives = count_collectives
         self._event: DeviceEvent | None = None
         self._progress = Progress()
         self._num_collectives = 0
+        self._count_lock = threading.Lock()
         self._steps = StepClock()
 
     @classmethod
@@ -72,6 +78,8 @@ class JobContext:
         self._progress = Progress(job_id=job_id)
         self._event = None
         self.begin_phase(phase)
+        # What is told of a job's end has to find the count that it ended with.
+        self.collective_begun(0)
 
     def begin_phase(self, phase: Phase, num_steps: int | None = None, *, bytes_total: int = 0) -> None:
         """Say that a phase began.
@@ -109,12 +117,19 @@ class JobContext:
         self._publish(**changes)
 
     def collective_begun(self, count: int = 1) -> None:
-        """Count collectives that are about to begin: the rank that began the fewest holds the others up.
+        """Say that collectives are about to begin: the rank that began the fewest holds the others up.
+
+        A fleet's groups count for themselves, whoever calls them: there this only publishes their number.
 
         Ranks: one rank, local.
         """
-        self._num_collectives += count
-        self._page.write_collectives(self._num_collectives)
+        # With the watchdog's thread at the same, or an old number might follow a new one.
+        with self._count_lock:
+            if self._count_collectives is None:
+                self._num_collectives += count
+            else:
+                self._num_collectives = self._count_collectives()
+            self._page.write_collectives(self._num_collectives)
 
     def check_cancelled(self) -> None:
         """Ask whether the job is to end, and end it on every rank alike.

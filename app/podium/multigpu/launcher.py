@@ -17,10 +17,12 @@ import selectors
 import signal
 import socket
 import sys
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
 from podium.multigpu.forkserver import EXIT_STATUS
+from podium.multigpu.messages import EXIT_NOT_BORN
 
 # Where the libraries keep what they found out about devices while these were hidden.
 _CACHING_MODULES = (
@@ -183,9 +185,11 @@ class Launcher:
                 item.close()
             os.close(self._driver_fd)
             importlib.import_module("podium.multigpu.worker").run(worker_fd, page_fd, is_forked=True)
+        except BaseException:  # noqa: BLE001 - the border: nobody but this line could still tell of it
+            traceback.print_exc()
         finally:
             # Nothing of the forkserver may run on in a child, whatever went wrong.
-            os._exit(70)
+            os._exit(EXIT_NOT_BORN)
 
 
 @contextlib.contextmanager

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+# Exit codes by which a rank says why it ended by itself.
+EXIT_NOT_BORN = 70
+EXIT_LINK_BROKEN = 71
+
 
 @dataclass(frozen=True, slots=True)
 class LogFiles:

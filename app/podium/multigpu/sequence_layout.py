@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from podium.errors import JobRefusedError
+from podium.geometry import ClipFormat
+
+# 20 s at 24 fps and 1920 x 1088: the longest clip the model places on its time axis, at the largest usual size.
+DEFAULT_MAX_TOKENS = 61 * 34 * 60
 
 
 def split_heads(num_heads: int, num_ranks: int) -> tuple[int, ...]:
@@ -20,6 +25,26 @@ def split_heads(num_heads: int, num_ranks: int) -> tuple[int, ...]:
         )
     share, rest = divmod(num_heads, num_ranks)
     return tuple(share + (rank < rest) for rank in range(num_ranks))
+
+
+def check_num_tokens(clip: ClipFormat, max_tokens: int = DEFAULT_MAX_TOKENS) -> None:
+    """Check that a fleet started for `max_tokens` can make a clip.
+
+    Raises:
+        JobRefusedError: It has more tokens of video, or of sound.
+    """
+    num_tokens = max(clip.latent_grid.num_tokens, clip.num_audio_latents)
+    if num_tokens > max_tokens:
+        raise JobRefusedError(too_many_tokens(num_tokens, max_tokens))
+
+
+def too_many_tokens(num_tokens: int, max_tokens: int) -> str:
+    """Return the sentence for a clip that is too large for its fleet."""
+    return (
+        f"This clip is too large: it makes {num_tokens:,} tokens, and {max_tokens:,} are the most that a fleet is "
+        f"started for. Choose a smaller size or fewer frames: about {math.ceil(100 - 100 * max_tokens / num_tokens)} % "
+        "of its pixels have to go."
+    )
 
 
 @dataclass(frozen=True, slots=True)

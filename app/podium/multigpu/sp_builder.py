@@ -46,6 +46,10 @@ class SequenceParallelTransformer:
         """Return the tables of audio positions [1, 1, T, 2], which every rank holds whole."""
         return self._inner.audio_ropes(positions)
 
+    def is_cold(self, video: StreamInput, audio: StreamInput) -> bool:
+        """Say whether a forward of these inputs would compile first; alike on all ranks, whose shares are alike."""
+        return self._inner.is_cold(_share_stream(video, self._attn_mgr.begin(video.latent.shape[1])), audio)
+
     def __call__(
         self, video: StreamInput | None, audio: StreamInput | None, perturbations: Perturbations | None = None
     ) -> tuple[Tensor | None, Tensor | None]:
@@ -64,7 +68,7 @@ class SequenceParallelTransformer:
     @contextmanager
     def _kernels(self) -> Iterator[None]:
         # Other builders share the module, so the slots are given back after each forward.
-        self._fill_slots(self._attn_mgr.attend_spread, self._attn_mgr.attend_to_spread)
+        self._fill_slots(self._attn_mgr.spread_kernel, self._attn_mgr.to_spread_kernel)
         try:
             yield
         finally:
@@ -87,12 +91,14 @@ class SequenceParallelBuilder:
         attn_mgr: Exchanges between the ranks.
         registry: This process's loaded weights.
         tracker: Owns the working copy; shared by the stages of one checkpoint.
+        is_compiled: Have the blocks compiled at the first forward of each shape.
     """
 
     inner: SingleGPUModelBuilder[AVTransformer]
     attn_mgr: AttentionManager = field(repr=False)
     registry: Registry = field(repr=False)
     tracker: TransformerWeightTracker = field(repr=False)
+    is_compiled: bool = False
 
     @property
     def loras(self) -> tuple[LoraSpec, ...]:
@@ -120,6 +126,8 @@ class SequenceParallelBuilder:
             CheckpointError: Alike on all ranks; the weights are as they were.
         """
         built = self.tracker.build(self.inner, self.registry, (device, dtype), on_progress=on_progress)
+        if self.is_compiled:
+            built.module.compile_blocks()
         return BuiltModel(SequenceParallelTransformer(built.module, self.attn_mgr), built.lora_reports)
 
 

@@ -39,6 +39,11 @@ class JobBox:
         with self._changed:
             return self._failure is not None or len(self._ends) == self._num_ranks
 
+    def ends(self) -> dict[int, Kind]:
+        """Return how the ranks ended that have."""
+        with self._changed:
+            return {rank: packet.kind for rank, packet in self._ends.items()}
+
     def put(self, rank: int, packet: Packet) -> None:
         """Take in a packet of a rank: an item, or its end."""
         with self._changed:
@@ -177,7 +182,7 @@ class Stream(Iterator[Any]):
 
     def _collect_ends(self) -> tuple[Any, ...]:
         ends = self._box.take_ends()
-        errors = tuple(_refusal(packet) for packet in ends)
+        errors = tuple(refusal_in(packet) for packet in ends)
         raised = [error for error in errors if error is not None]
         if not raised:
             return tuple(unpack(packet.pickled, packet.blob) for packet in ends)
@@ -189,7 +194,8 @@ class Stream(Iterator[Any]):
         raise SymmetricRunnerError(tuple(raised))
 
 
-def _refusal(packet: Packet) -> RunnerError | None:
+def refusal_in(packet: Packet) -> RunnerError | None:
+    """Return the error by which a rank refused a job; None if it did not."""
     if packet.kind is not Kind.REFUSED:
         return None
     try:

@@ -15,7 +15,7 @@ import socket
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,17 +23,24 @@ from podium.multigpu import verdict
 from podium.multigpu.channel import Body, Kind, Packet, plain_body, receive_packet, send_packet, socket_pair
 from podium.multigpu.child import child_command, search_path
 from podium.multigpu.fleet import KILL_LIMIT_S, Fleet, FleetState, RankHandle
-from podium.multigpu.forkserver import EXIT_STATUS, OFFLINE, ForkServer, SharedForkServer, wait_ready
+from podium.multigpu.forkserver import EXIT_STATUS, OFFLINE, ForkServer, ForkserverError, SharedForkServer, wait_ready
 from podium.multigpu.guard import Guard
 from podium.multigpu.ledger import DeviceLedger, Tenant
+from podium.multigpu.lockstep import find_deserter
 from podium.multigpu.messages import BeginMessage
 from podium.multigpu.placement import PCI_ORDER
 from podium.multigpu.ranklog import FleetLogs, RankTail, Tees, replay_record
 from podium.multigpu.status import PAGE_BYTES, StatusPage
+from podium.multigpu.stream import JobBox
 
 # After the first sign of a failure, how long to wait for the one that caused it.
 CULPRIT_WINDOW_S = 0.15
 TEE_S = 0.25
+# How long a rank may live on whose socket has broken, and how long the word of a rank's end may take that is known.
+_CUT_WINDOW_S = 0.6
+_STATUS_LIMIT_S = 0.5
+# How often ranks are looked after that go on with a job which another has refused.
+_STEP_S = 0.1
 # Packets of one rank read in a row before the others have their turn.
 _BATCH = 32
 _FOREVER_S = 3600.0
@@ -73,6 +80,7 @@ class Supervisor:
         self._guard: Guard | None = None
         self._ended: list[RankHandle] = []
         self._verdict_at_s: float | None = None
+        self._is_step_watched = False
         self._tees = Tees(order.logs.tees)
         self._driver_fd = -1
         self._preloaded: tuple[str, ...] = ()
@@ -93,7 +101,10 @@ class Supervisor:
             # The border: whatever goes wrong here, nobody may wait for ever.
             if self._fleet.state is not FleetState.DEAD:
                 logger.warning("The fleet failed: %s", error, exc_info=True)
-            self._fail_whole("The fleet could not be run.", error)
+            text = "The fleet could not be run."
+            if isinstance(error, ForkserverError):
+                text = "The process that starts the ranks has died, or does not answer. Start the fleet again."
+            self._fail_whole(text, error)
         finally:
             self._reap()
             self._clean_up()
@@ -130,7 +141,7 @@ class Supervisor:
             while not wait_ready(server, self._fleet.wake_fd, time.monotonic() + _FOREVER_S):
                 if self._fleet.state is not FleetState.STARTING:
                     return
-            worker = server.fork(theirs, page_fd)
+            worker = server.fork(theirs, page_fd, lambda: self._fleet.state is FleetState.STARTING)
         finally:
             theirs.close()
             os.close(page_fd)
@@ -139,6 +150,7 @@ class Supervisor:
         self._fleet.register(handle, worker)
         self._selector.register(ours, selectors.EVENT_READ, lambda: self._on_packets(handle))
         self._selector.register(worker.status, selectors.EVENT_READ, lambda: self._on_status(handle))
+        self._selector.register(worker.pidfd, selectors.EVENT_READ, lambda: self._on_exit(handle))
 
     def _guard_forkserver(self, server: ForkServer) -> None:
         # It sees the end of the driver by itself, but not while it loads modules.
@@ -202,6 +214,8 @@ class Supervisor:
             deadlines_s.append(self._verdict_at_s)
         if (job := self._fleet.job) is not None and job.deadline_s is not None and not job.has_ended:
             deadlines_s.append(job.deadline_s)
+        if self._is_step_watched:
+            deadlines_s.append(now_s + _STEP_S)
         return max(0.0, min(deadlines_s) - now_s)
 
     def _keep_deadlines(self) -> None:
@@ -216,6 +230,8 @@ class Supervisor:
                 self._fleet.kill(failure)
             return
         job = self._fleet.job
+        if self._is_step_watched and job is not None:
+            self._is_step_watched = not job.has_ended and not self._is_out_of_step(job, job.ends())
         if job is not None and job.deadline_s is not None and now_s >= job.deadline_s and not job.has_ended:
             self._fleet.kill(verdict.job_timeout(self._fleet.statuses(), job.job_id))
 
@@ -242,6 +258,9 @@ class Supervisor:
             return False
         if packet is None:
             self._selector.unregister(handle.sock)
+            handle.is_cut = True
+            if self._fleet.state in (FleetState.STARTING, FleetState.READY):
+                self._expect_verdict(_CUT_WINDOW_S)
             return False
         self._take(handle, packet)
         return True
@@ -260,7 +279,7 @@ class Supervisor:
             case _:
                 job = self._fleet.job
                 if job is not None and job.job_id == packet.job_id:
-                    job.put(handle.place.rank, packet)
+                    self._put(job, handle, packet)
 
     def _replay(self, handle: RankHandle, packet: Packet) -> None:
         try:
@@ -269,17 +288,45 @@ class Supervisor:
             # Whoever listens to the application's log: his fault ends no fleet.
             logger.exception("A record of rank %d could not be logged.", handle.place.rank)
 
-    def _expect_verdict(self) -> None:
+    def _put(self, job: JobBox, handle: RankHandle, packet: Packet) -> None:
+        rank = handle.place.rank
+        if packet.kind is not Kind.YIELDED:
+            handle.refusal = packet if packet.kind is Kind.REFUSED else None
+            self._is_step_watched = self._is_step_watched or packet.kind is Kind.REFUSED
+            # Before the job is over for whoever iterates: he may send the next one at once.
+            if self._is_out_of_step(job, job.ends() | {rank: packet.kind}):
+                return
+        job.put(rank, packet)
+
+    def _is_out_of_step(self, job: JobBox, ends: Mapping[int, Kind]) -> bool:
+        refused = [rank for rank, kind in ends.items() if kind is Kind.REFUSED]
+        deserter = find_deserter(refused, ends, self._fleet.collectives_of_job()) if job is self._fleet.job else None
+        if deserter is None:
+            return False
+        self._fleet.handles[deserter].is_deserter = True
+        self._expect_verdict()
+        return True
+
+    def _expect_verdict(self, window_s: float = CULPRIT_WINDOW_S) -> None:
         self._fleet.poison()
-        if self._verdict_at_s is None:
-            self._verdict_at_s = time.monotonic() + CULPRIT_WINDOW_S
+        at_s = time.monotonic() + window_s
+        self._verdict_at_s = at_s if self._verdict_at_s is None else min(at_s, self._verdict_at_s)
+
+    def _on_exit(self, handle: RankHandle) -> None:
+        """See a rank's end by itself: whoever would tell how it ended may be stopped."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(_status_socket(handle), selectors.EVENT_READ)
+            if selector.select(_STATUS_LIMIT_S):
+                self._on_status(handle)
+            else:
+                self._note_end(handle)
 
     def _on_status(self, handle: RankHandle) -> None:
         """See a rank's end, or that of the forkserver, which would have told of it."""
         status = _status_socket(handle)
         data = status.recv(EXIT_STATUS.size)
-        self._selector.unregister(status)
         if not data:
+            self._selector.unregister(status)
             self._fail_whole("The process that starts and watches the ranks has died. Start the fleet again.", None)
             return
         handle.exit_status = EXIT_STATUS.unpack(data)
@@ -289,8 +336,7 @@ class Supervisor:
         # Last words first.
         while handle.sock in _sources(self._selector) and self._read_one(handle):
             pass
-        if handle.sock in _sources(self._selector):
-            self._selector.unregister(handle.sock)
+        self._forget(handle)
         handle.has_ended = True
         self._ended.append(handle)
         pid = handle.launched.pid if handle.launched is not None else 0
@@ -301,6 +347,12 @@ class Supervisor:
             self._expect_verdict()
         elif self._fleet.state is FleetState.STOPPING and verdict.exit_of(handle.exit_status) != (0, None):
             logger.warning("Rank %d did not end as it should while the fleet stopped.", handle.place.rank)
+
+    def _forget(self, handle: RankHandle) -> None:
+        launched = handle.launched
+        for source in (handle.sock, *((launched.status, launched.pidfd) if launched is not None else ())):
+            if source in _sources(self._selector):
+                self._selector.unregister(source)
 
     def _is_all_gone(self) -> bool:
         launched = [handle for handle in self._fleet.handles if handle.launched is not None]

@@ -20,8 +20,9 @@ from podium.multigpu.errors import (
     WorkerDiedError,
 )
 from podium.multigpu.fleet import RankHandle
+from podium.multigpu.messages import EXIT_LINK_BROKEN
 from podium.multigpu.status import RankStatus
-from podium.multigpu.stream import Failure
+from podium.multigpu.stream import Failure, refusal_in
 from podium.multigpu.transport import unpack
 
 _ACTIVITIES = {
@@ -39,7 +40,7 @@ def find_culprit(handles: Sequence[RankHandle], ended: Sequence[RankHandle]) -> 
     """Return the rank that failed first.
 
     A process that ended without a word comes first, since its end is what the others complain of; then the earliest
-    report, by the sender's clock.
+    report, by the sender's clock; then who refused a job that others went on with; then who was cut off.
 
     Args:
         ended: Those whose process ended, in that order.
@@ -48,7 +49,10 @@ def find_culprit(handles: Sequence[RankHandle], ended: Sequence[RankHandle]) -> 
     if silent:
         return silent[0]
     crashed = [(handle.crash.time_s, handle) for handle in handles if handle.crash is not None]
-    return min(crashed, key=lambda pair: pair[0])[1] if crashed else None
+    if crashed:
+        return min(crashed, key=lambda pair: pair[0])[1]
+    left = [handle for handle in handles if handle.is_deserter] or [handle for handle in handles if handle.is_cut]
+    return left[0] if left else None
 
 
 def rank_failure(handle: RankHandle) -> Failure:
@@ -57,8 +61,12 @@ def rank_failure(handle: RankHandle) -> Failure:
     lines, crash = handle.tail.lines(), handle.crash
     if crash is not None:
         return lambda: _crash_error(crash, rank, device, phase, lines)
+    refusal = handle.refusal
+    if handle.is_deserter and not handle.has_ended:
+        return lambda: _desertion_error(refusal, rank, device, phase, lines)
     exitcode, number = exit_of(handle.exit_status)
-    message = f"Rank {rank} ({device}) {_manner(exitcode, number)} while it was {_activity(phase)}."
+    manner = "lost its connection to Podium" if _is_cut_off(handle, exitcode) else _manner(exitcode, number)
+    message = f"Rank {rank} ({device}) {manner} while it was {_activity(phase)}."
     if number == signal.SIGKILL:
         message = message[:-1] + ": probably out of memory."
     return lambda: WorkerDiedError(message, rank=rank, phase=phase, exitcode=exitcode, signal=number, log_lines=lines)
@@ -124,6 +132,24 @@ def _crash_error(crash: Packet, rank: int, device: str, phase: Phase, lines: tup
     )
     died.__cause__ = error if isinstance(error, BaseException) else None
     return died
+
+
+def _desertion_error(refusal: Packet | None, rank: int, device: str, phase: Phase, lines: tuple[str, ...]) -> Exception:
+    error = None if refusal is None else refusal_in(refusal)
+    ended, reason = ("ended", ".") if error is None else ("refused", f": {error.message}")
+    died = RunnerCrashedError(
+        f"Rank {rank} ({device}) {ended} the job while other ranks went on with it and waited for this one{reason}",
+        rank=rank,
+        phase=phase,
+        log_lines=lines,
+        details="" if error is None else error.details,
+    )
+    died.__cause__ = error
+    return died
+
+
+def _is_cut_off(handle: RankHandle, exitcode: int | None) -> bool:
+    return exitcode == EXIT_LINK_BROKEN or (handle.is_cut and not handle.has_ended)
 
 
 def _manner(exitcode: int | None, number: int | None) -> str:

@@ -20,7 +20,7 @@ from podium.models.builder import BuiltModel, SingleGPUModelBuilder
 from podium.models.lora import LoraDelta, delta_factors, fuse_into_, load_lora_factors
 from podium.models.lora_keys import LoraPlan, LoraReport, read_lora_plan
 from podium.models.registry import FileStamp, Registry, StateDictKey
-from podium.models.weight_reader import OnProgress
+from podium.models.weight_reader import OnProgress, stamp_of
 from podium.multigpu.agreement import agree_all
 from podium.multigpu.sharded_sd import ShardedSD
 
@@ -145,10 +145,14 @@ class TransformerWeightTracker:
     ) -> _Working:
         device, dtype = placement
         source = StateDictKey.of(builder.paths, builder.key_map.name, device=device, dtype=dtype)
-        stamps = tuple(FileStamp.of(path) for path in source.paths)
-        same = self._working is not None and (self._working.source, self._working.stamps) == (source, stamps)
-        # A file may be replaced between two ranks' looks at it.
-        if all(agree_all(lambda: same, self._control_group)):
+        stamps: list[FileStamp] = []
+
+        def is_loaded() -> bool:
+            stamps.extend(stamp_of(path) for path in source.paths)
+            return self._working is not None and (self._working.source, self._working.stamps) == (source, tuple(stamps))
+
+        # A file may be replaced or go between two ranks' looks at it.
+        if all(agree_all(is_loaded, self._control_group)):
             return self._loaded
         self._working, self._fused, self._touched, self._reports = None, None, frozenset(), ()
         built = self._build_clean(builder.with_loras(()).with_registry(registry), placement, on_progress)
@@ -156,7 +160,7 @@ class TransformerWeightTracker:
         tensors = {key: tensor.detach() for key, tensor in built.state_dict().items()}
         broadcast_sd = ShardedSD(tensors, self.group, self._bucket_mb)
         stored_sd = broadcast_sd.view_own() if self.no_lora_swap else broadcast_sd.clone_own()
-        self._working = _Working(source, stamps, built, broadcast_sd, stored_sd)
+        self._working = _Working(source, tuple(stamps), built, broadcast_sd, stored_sd)
         return self._working
 
     def _build_clean(
@@ -177,7 +181,7 @@ class TransformerWeightTracker:
         def read_plans() -> tuple[LoraFile, ...]:
             shapes = {key: tuple(tensor.shape) for key, tensor in working.broadcast_sd.items()}
             plans.extend(read_lora_plan(spec.path, shapes) for spec in loras)
-            return tuple(LoraFile(spec, FileStamp.of(spec.path.resolve())) for spec in loras)
+            return tuple(LoraFile(spec, stamp_of(spec.path.resolve())) for spec in loras)
 
         wanted, *others = agree_all(read_plans, self._control_group)
         if self._fused == wanted and all(other == wanted for other in others):

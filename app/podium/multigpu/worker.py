@@ -11,7 +11,7 @@ import socket
 import sys
 import threading
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
 import torch
@@ -23,7 +23,7 @@ from podium.multigpu import rendezvous, transport
 from podium.multigpu.channel import Body, Kind, Packet, plain_body
 from podium.multigpu.child import child_command
 from podium.multigpu.errors import RunnerError
-from podium.multigpu.groups import NCCLGroups
+from podium.multigpu.groups import NCCLGroups, collective_counter
 from podium.multigpu.job import JobContext
 from podium.multigpu.link import Link
 from podium.multigpu.messages import BeginMessage
@@ -77,8 +77,9 @@ class Worker:
         self._begin = begin
         self._device = torch.device(begin.device)
         self._groups: NCCLGroups | None = None
+        self._count: Callable[[], int] = int
         new_event = rendezvous.event_maker(self._device)
-        self._job = JobContext(page, self._agree, new_event)
+        self._job = JobContext(page, self._agree, new_event, count_collectives=self._num_collectives)
 
     def run(self) -> NoReturn:
         """Set up, then serve jobs until the driver says stop; a fatal error is reported, and then waited on.
@@ -109,6 +110,8 @@ class Worker:
         self._job.begin_job(0, Phase.RENDEZVOUS)
         device = rendezvous.take_device(self._begin)
         self._groups = rendezvous.make_groups(self._begin, device)
+        self._count = collective_counter(self._groups)
+        self._link.beat_with(lambda: self._job.collective_begun(0))
         self._job.begin_phase(Phase.LOADING)
         packet = self._link.next_packet()
         source, kwargs = transport.unpack(packet.pickled, packet.blob)
@@ -164,6 +167,9 @@ class Worker:
             self._job.collective_begun()
             distributed.broadcast(flat, src=0)
         return {**kwargs, **{name: transport.tensor_from(flat, slot) for name, slot in slots.items()}}
+
+    def _num_collectives(self) -> int:
+        return self._count()
 
     def _agree(self, flag: bool) -> bool:  # noqa: FBT001 - the one value that it takes
         if self._groups is None:

@@ -152,7 +152,7 @@ def check_prompt_length(prompt: str, gemma_root: Path) -> int:
     if num_tokens > MAX_PROMPT_TOKENS:
         raise JobRefusedError(
             f"The prompt is too long: it has {num_tokens} tokens, and the model reads {MAX_PROMPT_TOKENS} at most. "
-            f"About one word in {math.ceil(num_tokens / (num_tokens - MAX_PROMPT_TOKENS))} has to go."
+            f"About {math.ceil(100 - 100 * MAX_PROMPT_TOKENS / num_tokens)} % of it has to go."
         )
     return num_tokens
 
@@ -170,12 +170,13 @@ def _check_prompt(prompt: str) -> None:
 
 def _check_clip(request: GenerationRequest) -> None:
     clip = request.clip
-    check_clip_format(clip)
-    parse_fps(clip.fps)
+    # First, or the nearest sizes that would do would be too large as well.
     if max(clip.height, clip.width) > MAX_SIDE_PX:
         raise JobRefusedError(
             f"A clip of {clip.width} × {clip.height} pixels cannot be written. No side may exceed {MAX_SIDE_PX} pixels."
         )
+    check_clip_format(clip)
+    parse_fps(clip.fps)
     if max(clip.fps.numerator, clip.fps.denominator) > MAX_RATE_TERM:
         raise JobRefusedError(
             f"A frame rate of {float(clip.fps)} cannot be kept exactly. {clip.fps.limit_denominator(1001)} would do."

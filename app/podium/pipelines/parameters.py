@@ -6,9 +6,11 @@ File names and fingerprints only, never a path: a clip can be given away without
 from __future__ import annotations
 
 import hashlib
+import os
 from pathlib import Path
 
 from podium import __version__
+from podium.errors import JobRefusedError
 from podium.jobs import GenerationRequest, ImageSpec, LoraSpec
 from podium.models.paths import ModelPaths
 
@@ -24,9 +26,9 @@ def fingerprint(path: Path) -> str:
     Raises:
         OSError: It cannot be read.
     """
-    num_bytes = path.stat().st_size
-    digest = hashlib.sha256(str(num_bytes).encode())
     with path.open("rb") as file:
+        num_bytes = os.fstat(file.fileno()).st_size
+        digest = hashlib.sha256(str(num_bytes).encode())
         if num_bytes <= _NUM_SAMPLES * _SAMPLE_BYTES:
             digest.update(file.read())
         else:
@@ -45,7 +47,7 @@ def clip_parameters(request: GenerationRequest, models: ModelPaths, *, dtype: st
         dtype: Of the weights, such as "bfloat16".
 
     Raises:
-        OSError: A file is gone.
+        JobRefusedError: A file can no longer be read.
     """
     clip = request.clip
     return {
@@ -61,7 +63,7 @@ def clip_parameters(request: GenerationRequest, models: ModelPaths, *, dtype: st
         "images": [_image(image) for image in request.images],
         "loras": [_lora(lora) for lora in request.loras],
         "checkpoint": _file(models.checkpoint_path),
-        "text_encoder": {"name": models.gemma_root.name},
+        "text_encoder": {"name": _name(models.gemma_root)},
         "spatial_upsampler": _file(models.spatial_upsampler_path),
         "quantization": "none",
         "dtype": dtype,
@@ -69,7 +71,17 @@ def clip_parameters(request: GenerationRequest, models: ModelPaths, *, dtype: st
 
 
 def _file(path: Path) -> dict[str, object]:
-    return {"name": path.name, "fingerprint": fingerprint(path)}
+    try:
+        return {"name": _name(path), "fingerprint": fingerprint(path)}
+    except OSError as error:
+        raise JobRefusedError(
+            f"“{path.name}” can no longer be read. Put it back, or choose another file.", details=str(error)
+        ) from error
+
+
+def _name(path: Path) -> str:
+    # A folder may be given as “.”, which names nothing.
+    return Path(os.path.abspath(path)).name  # noqa: PTH100 - `resolve` would follow a link to a name nobody chose
 
 
 def _image(image: ImageSpec) -> dict[str, object]:

@@ -5,6 +5,7 @@ Every rank runs the same report, so that all agree at the same boundaries; only 
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -23,6 +24,7 @@ from podium.jobs import (
     RankMemory,
     StepDone,
 )
+from podium.media.errors import MediaError
 from podium.media.video_writer import ClipWriter
 from podium.pipelines.arrays import to_pictures, to_samples
 from podium.pipelines.events import (
@@ -37,6 +39,8 @@ from podium.pipelines.events import (
 )
 from podium.pipelines.previews import Previewer
 from podium.pipelines.stage_clips import StageClips
+
+_logger = logging.getLogger(__name__)
 
 
 class StreamingPipeline(Protocol):
@@ -196,7 +200,14 @@ class _ClipReport:
             self._context.previewer.take(event, float(TIME_FACTOR / self._request.clip.fps))
         if event.phase is Phase.STAGE_1 and event.step == event.num_steps and self._context.stage_clips is not None:
             # With the last estimate the noise is gone: it is the stage's result.
-            yield self._context.stage_clips.write(event, self._request.clip.halved())
+            yield from self._stage_clip(self._context.stage_clips, event)
+
+    def _stage_clip(self, stage_clips: StageClips, event: StepDenoised) -> Iterator[JobEvent]:
+        try:
+            yield stage_clips.write(event, self._request.clip.halved())
+        except MediaError as error:
+            # Only a preview, and only this rank's: the clip itself goes somewhere else.
+            _logger.warning("There is no preview clip: %s", error)
 
     def _handle_frames(self, event: FramesDecoded) -> Iterator[JobEvent]:
         self._attempt(lambda: self._write_frames(event))

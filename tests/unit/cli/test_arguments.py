@@ -29,13 +29,14 @@ def refusal(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     return said.err
 
 
-def test_no_arguments_print_the_help_and_end_well(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_help_names_the_commands_and_the_window(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
-        parse_arguments([])
+        parse_arguments(["--help"])
     assert ended.value.code == 0
-    said = capsys.readouterr().out
+    said = " ".join(capsys.readouterr().out.split())
     assert "generate" in said
     assert "probe" in said
+    assert "Without a command the window opens." in said
 
 
 def test_the_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None:

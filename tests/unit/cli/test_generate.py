@@ -18,6 +18,8 @@ from podium.cli.progress import LineProgress
 from podium.errors import JobRefusedError
 from podium.geometry import ClipFormat, check_clip_format
 from podium.jobs import ClipFinished, JobEvent, Phase, PhaseEnded, PhaseStarted
+from podium.media.errors import MediaError
+from podium.media.video_writer import check_output
 from podium.pipelines.checks import check_form
 
 NOW = datetime(2026, 11, 29, 12, 0, 0, 123_000, tzinfo=UTC)
@@ -89,6 +91,12 @@ def test_without_an_output_path_clips_go_to_the_videos_folder() -> None:
 def test_another_kind_of_file_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(JobRefusedError, match="neither a folder nor the name of an mp4"):
         choose_output(tmp_path / name, "A fox", NOW)
+
+
+def test_a_name_that_no_drive_can_hold_is_refused_in_words(tmp_path: Path) -> None:
+    path = choose_output(tmp_path / f"{'x' * 300}.mp4", "A fox", NOW)
+    with pytest.raises(MediaError, match="the name is too long"):
+        check_output(path)
 
 
 def test_a_job_is_shown_to_its_end_and_summed_up() -> None:

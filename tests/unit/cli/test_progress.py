@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from podium.cli.progress import PHASE_WORDS, BarProgress, JobSummary, LineProgress, make_progress
+from podium.cli.progress import BarProgress, JobSummary, LineProgress, make_progress
 from podium.geometry import ClipFormat
 from podium.jobs import (
+    PHASE_WORDS,
     ClipFinished,
     JobEvent,
     LorasApplied,

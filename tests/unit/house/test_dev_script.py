@@ -113,7 +113,7 @@ def test_alone_it_prints_every_verb(dev: ModuleType, arguments: list[str], capsy
 
 def test_an_unknown_verb_is_refused_with_those_that_exist(dev: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
     assert dev.main(["tset"]) == 2
-    assert "setup, demo, test" in capsys.readouterr().err
+    assert "setup, demo, run, test" in capsys.readouterr().err
 
 
 def test_a_check_stops_at_the_stage_that_fails_and_names_it(

@@ -20,7 +20,7 @@ from podium.geometry import ClipFormat
 from podium.media.clip_reader import read_clip_info
 from podium.media.errors import MediaError
 from podium.media.part_files import PartFile, remove_abandoned_parts
-from podium.media.video_writer import ClipWriter, check_output
+from podium.media.video_writer import ClipWriter, check_output, remove_unfinished
 
 from tests.unit.media.clips import FAST, clip_format, grey_frames, model_sound, write_clip
 
@@ -308,3 +308,17 @@ def test_opening_a_writer_clears_what_a_killed_one_left(tmp_path: Path) -> None:
     os.utime(left, (time.time() - 3600,) * 2)
     write_clip(tmp_path / "clip.mp4", clip_format(1))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["clip.json", "clip.mp4"]
+
+
+def test_what_a_killed_writer_left_is_removed_and_what_others_write_is_kept(tmp_path: Path) -> None:
+    target = tmp_path / "clip.mp4"
+    killed = [PartFile(target), PartFile(target.with_suffix(".json"))]
+    for part in killed:
+        # As the system leaves it: the content there, the lock gone.
+        part.path.write_bytes(b"half a clip")
+    other = PartFile(tmp_path / "other.mp4")
+    other.path.write_bytes(b"of another job, killed as well")
+    with PartFile(target) as alive:
+        remove_unfinished(target)
+        assert {path.name for path in tmp_path.iterdir()} == {alive.path.name, other.path.name}
+    remove_unfinished(tmp_path / "no such folder" / "clip.mp4")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 import struct
 from pathlib import Path
@@ -216,3 +217,12 @@ def test_no_bytes_whatever_raise_anything_but_a_checkpoint_error(tmp_path: Path,
         return
     spans = [(info.start, info.end) for info in header.tensors.values()]
     assert sum(end - start for start, end in spans) + header.data_start == len(content)
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+def test_a_pipe_or_a_device_is_not_waited_for(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "pipe.safetensors" if kind == "pipe" else Path("/dev/zero")
+    if kind == "pipe":
+        os.mkfifo(path)
+    with pytest.raises(CheckpointError, match="is a pipe or a device, and no file"):
+        read_header(path)

@@ -168,7 +168,7 @@ def test_a_branch_strength_multiplies_the_loras_own(files: tuple[Path, Path]) ->
     ],
 )
 def test_a_strength_that_is_no_number_is_refused(files: tuple[Path, Path], spec: LoraSpec) -> None:
-    with pytest.raises(JobRefusedError, match=r"strength of “first.safetensors” is no number"):
+    with pytest.raises(JobRefusedError, match=r"strength of “first.safetensors” cannot be used"):
         fuse_loras(make_weights(), [replace(spec, path=files[0])])
 
 

@@ -272,6 +272,11 @@ def test_a_whole_checkpoint_is_refused_as_no_lora(tmp_path: Path) -> None:
         read_lora_plan(save(tmp_path / "model.safetensors", tensors), SHAPES)
 
 
+def test_a_checkpoint_with_biases_is_no_lora_for_another_model(tiny_pack: Path) -> None:
+    with pytest.raises(LoraError, match="is no LoRA: it holds no factors"):
+        read_lora_plan(tiny_pack / "ltx-2.3-tiny.safetensors", SHAPES)
+
+
 def test_a_file_without_tensors_is_refused(tmp_path: Path) -> None:
     with pytest.raises(LoraError, match="holds no tensors"):
         read_lora_plan(save(tmp_path / "empty.safetensors", {}), SHAPES)

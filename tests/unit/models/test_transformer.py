@@ -244,3 +244,22 @@ def test_an_attention_slot_takes_another_kernel(model_2_3: AVTransformer, golden
     for slot in slots:
         slot.kernel = dense_attention
     assert shapes == [(1, 18, 8, 8)] * 4
+
+
+@torch.inference_mode()
+def test_compiled_blocks_give_the_same_and_say_which_shapes_are_new(
+    weights_2_3: tuple[TransformerConfig, dict[str, Tensor]],
+    golden: Callable[[str], Golden],
+    assert_close_to_golden: AssertClose,
+) -> None:
+    model, data = make_transformer(*weights_2_3), golden("transformer_2.3")
+    inputs = streams(model, data)
+    assert not model.is_cold(*inputs)
+    model.compile_blocks(backend="eager")
+    assert model.is_cold(*inputs)
+    video, audio = model(*inputs)
+    assert_close_to_golden(video, data["plain.velocity_video"], 1e-5)
+    assert_close_to_golden(audio, data["plain.velocity_audio"], 1e-5)
+    assert not model.is_cold(*inputs)
+    mask = (data["masked.video.timesteps"] / data["in.sigma"]).flatten()
+    assert model.is_cold(*streams(model, data, denoise_mask=mask))

@@ -155,3 +155,15 @@ def test_bfloat16_stays_within_two_percent_of_float32(
     exact, _ = pipeline(**SMALL_CALL, seed=2)  # type: ignore[arg-type]
     video, _ = half(**SMALL_CALL, seed=2)  # type: ignore[arg-type]
     assert float((video - exact).norm() / exact.norm()) < 2e-2
+
+
+def test_a_picture_is_recompressed_as_the_models_generation_was_trained(
+    pipeline: DistilledPipeline, picture: Path
+) -> None:
+    clips = (ClipFormat(64, 64, 9, Fraction(24)),)
+    default, of_2_3, of_2_4 = (
+        pipeline.image_conditioner.encode([ImageSpec(picture, crf=crf)], clips)[0][0].latent_BCFHW
+        for crf in (None, 33, 18)
+    )
+    assert torch.equal(default, of_2_3)
+    assert not torch.equal(default, of_2_4)

@@ -96,10 +96,10 @@ def _find_weights(findings: _Findings) -> None:
         return
     if not names:
         pickled = any(findings.folder.glob("*.bin"))
-        detail = "only pickled ones, which can run any program when they are opened" if pickled else "none"
+        detail = ", only pickled ones, which can run any program when they are opened" if pickled else ""
         findings.add(
             CheckpointReason.PICKLE if pickled else CheckpointReason.INCOMPLETE,
-            f"The text encoder “{findings.folder.name}” has no weights in .safetensors files ({detail}). {_WANTED}",
+            f"The text encoder “{findings.folder.name}” has no weights in .safetensors files{detail}. {_WANTED}",
         )
     for name in names:
         try:

@@ -28,6 +28,11 @@ class Ropes:
     cross: RotaryTables
 
 
+Shape = tuple[tuple[int, ...], ...]
+
+_MAX_SHAPES = 64
+
+
 @dataclass(frozen=True, slots=True)
 class _StreamLayers:
     # The layers outside the blocks that read one stream.
@@ -84,6 +89,8 @@ class AVTransformer(nn.Module):
         self.audio_scale_shift_table = nn.Parameter(torch.empty(2, audio.dim))
         self.proj_out = nn.Linear(video.dim, video.channels)
         self.audio_proj_out = nn.Linear(audio.dim, audio.channels)
+        self._is_compiled = False
+        self._warm_shapes: set[Shape] = set()
 
     @property
     def dtype(self) -> torch.dtype:
@@ -94,6 +101,24 @@ class AVTransformer(nn.Module):
     def device(self) -> torch.device:
         """Return where the weights are."""
         return self.patchify_proj.weight.device
+
+    def compile_blocks(self, backend: str = "inductor") -> None:
+        """Have the blocks compiled at their first forward of each shape; weights written in place later stay good.
+
+        Args:
+            backend: Of `torch.compile`.
+        """
+        if self._is_compiled:
+            return
+        self._is_compiled = True
+        # A day's work has more sizes than torch's limit for one function, after which it falls back silently.
+        torch._dynamo.config.recompile_limit = _MAX_SHAPES  # noqa: SLF001 - it has no public name
+        for block in self.transformer_blocks:
+            block.compile(backend=backend, dynamic=False)
+
+    def is_cold(self, video: StreamInput, audio: StreamInput) -> bool:
+        """Say whether a forward of these inputs would compile first."""
+        return self._is_compiled and _shape(video, audio) not in self._warm_shapes
 
     def video_ropes(self, positions: Tensor) -> Ropes:
         """Return the rotary tables of video positions [B, 3, T, 2] (seconds, pixels, pixels); once a stage."""
@@ -116,6 +141,8 @@ class AVTransformer(nn.Module):
             perturbations: What guidance perturbs; nothing by default.
         """
         perturbations = perturbations or Perturbations()
+        if video is not None and audio is not None:
+            self._warm_shapes.add(_shape(video, audio))
         # With one stream absent nothing crosses, so any level serves for its gate.
         video_state = audio_state = video_x = audio_x = video_emb = audio_emb = None
         if video is not None:
@@ -201,3 +228,10 @@ class AVTransformer(nn.Module):
         normed = functional.layer_norm(x, (x.shape[-1],), eps=self.config.norm_eps)
         out: Tensor = proj_out(modulate(normed, scale, shift))
         return out
+
+
+def _shape(video: StreamInput, audio: StreamInput) -> Shape:
+    return tuple(
+        (*stream.latent.shape, stream.timesteps.values.shape[1], int(stream.timesteps.index is None))
+        for stream in (video, audio)
+    )

@@ -22,6 +22,7 @@ from podium.multigpu.boundary import FleetBoundary
 from podium.multigpu.errors import RunnerError
 from podium.multigpu.first_rank import FirstRankTextEncoderBuilder, FirstRankVideoDecoderBuilder
 from podium.multigpu.runner import MGPURunner
+from podium.multigpu.sequence_layout import DEFAULT_MAX_TOKENS
 from podium.multigpu.sp_builder import SequenceParallelBuilder
 from podium.multigpu.weight_tracker import TransformerWeightTracker
 from podium.pipelines.distilled import DistilledPipeline
@@ -30,8 +31,6 @@ from podium.pipelines.report import ReportContext, report_clip
 from podium.pipelines.stage_clips import StageClips
 
 DTYPES = {"bfloat16": torch.bfloat16, "float32": torch.float32}
-# 20 s at 24 fps and 1920 x 1088: the longest clip the model places on its time axis, at the largest usual size.
-DEFAULT_MAX_TOKENS = 61 * 34 * 60
 
 
 class DistilledRunner(MGPURunner):
@@ -47,6 +46,7 @@ class DistilledRunner(MGPURunner):
         quantization: str = "none",
         max_tokens: int = DEFAULT_MAX_TOKENS,
         preview_folder: str | Path | None = None,
+        is_compiled: bool = False,
     ) -> None:
         """Read the model and spread it.
 
@@ -57,6 +57,7 @@ class DistilledRunner(MGPURunner):
             dtype: "bfloat16" or "float32".
             quantization: "none".
             max_tokens: Most video tokens a job may have.
+            is_compiled: Compile the transformer's blocks at the first job of each size.
             preview_folder: Where the first stage's clip goes; None makes none.
 
         Raises:
@@ -79,7 +80,7 @@ class DistilledRunner(MGPURunner):
             dtype=DTYPES[dtype],
         )
         self._pipeline.on_progress = self._boundary.on_progress
-        self._spread(registry, DTYPES[dtype], max_tokens)
+        self._spread(registry, DTYPES[dtype], max_tokens, is_compiled=is_compiled)
         self.job.begin_phase(Phase.LOADING)
         self._pipeline.load()
         self._previewer, self._stage_clips = self._make_previews(preview_folder)
@@ -114,7 +115,7 @@ class DistilledRunner(MGPURunner):
             # Pipelines refuse alike on all ranks: from the request and from files that all of them see.
             raise RunnerError(error.message, details=error.details) from error
 
-    def _spread(self, registry: Registry, dtype: torch.dtype, max_tokens: int) -> None:
+    def _spread(self, registry: Registry, dtype: torch.dtype, max_tokens: int, *, is_compiled: bool) -> None:
         pipeline, is_first = self._pipeline, self.rank == 0
         inner = transformer_builder(self._checkpoint_path, registry)
         video = inner.make_empty_module().config.video
@@ -125,6 +126,7 @@ class DistilledRunner(MGPURunner):
             ),
             registry=registry,
             tracker=TransformerWeightTracker(self.groups.transformer_group, control_group=self.groups.control_group),
+            is_compiled=is_compiled,
         )
         prompts, decoder = pipeline.prompt_encoder, pipeline.video_decoder
         prompts.text_encoder_builder = FirstRankTextEncoderBuilder(

@@ -114,15 +114,20 @@ class DiffusionStage:
         """Denoise along the request's schedule.
 
         Yields:
-            The phase's begin and end, and each step.
+            The phase's begin and end, and each step; before them the compiling phase, where a shape is new to compiled
+            blocks.
 
         Returns:
             The latents at the last noise level.
         """
         num_steps = len(request.sigmas) - 1
-        yield PhaseBegan(request.phase, num_steps)
         state = self._start(request)
         denoise = _Denoise(transformer, request, state, self.placement)
+        if denoise.is_cold(state, request.sigmas[0]):
+            yield PhaseBegan(Phase.COMPILING)
+            denoise(state, request.sigmas[0])
+            yield PhaseOver(Phase.COMPILING)
+        yield PhaseBegan(request.phase, num_steps)
         for step in sample_euler(denoise, state, request.sigmas):
             state = step.state
             estimate = _latents(step.denoised.video, step.denoised.audio, request.clip)
@@ -165,17 +170,21 @@ class _Denoise:
                 transformer.audio_ropes(state.audio.positions), request.context.audio, state.audio, placement
             )
 
+    def is_cold(self, state: AVState, sigma: float) -> bool:
+        return self._transformer.is_cold(*self._inputs(state, sigma))
+
     @torch.inference_mode()
     def __call__(self, state: AVState, sigma: float) -> Denoised:
-        level = torch.tensor([sigma], dtype=torch.float32, device=self._device)
-        video_v, audio_v = self._transformer(
-            self._video.input_at(state.video.latent, level), self._audio.input_at(state.audio.latent, level)
-        )
+        video_v, audio_v = self._transformer(*self._inputs(state, sigma))
         assert video_v is not None and audio_v is not None, "both streams were given"
         return Denoised(
             self._video.estimate(state.video.latent, video_v, sigma),
             self._audio.estimate(state.audio.latent, audio_v, sigma),
         )
+
+    def _inputs(self, state: AVState, sigma: float) -> tuple[StreamInput, StreamInput]:
+        level = torch.tensor([sigma], dtype=torch.float32, device=self._device)
+        return self._video.input_at(state.video.latent, level), self._audio.input_at(state.audio.latent, level)
 
 
 class _StreamSetup:

@@ -52,6 +52,10 @@ class Transformer(Protocol):
         """Return the tables of audio positions [1, 1, T, 2]."""
         ...
 
+    def is_cold(self, video: StreamInput, audio: StreamInput) -> bool:
+        """Say whether a forward of these inputs would compile first."""
+        ...
+
     def __call__(
         self, video: StreamInput | None, audio: StreamInput | None, perturbations: Perturbations | None = None
     ) -> tuple[Tensor | None, Tensor | None]:

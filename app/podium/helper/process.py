@@ -1,0 +1,210 @@
+"""The helper process itself: `python -m podium.helper.process`, requests on stdin, answers on stdout.
+
+It ends with its stdin, so that it outlives no window. Whatever a library prints goes to stderr.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import pickle
+import queue
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from typing import Any, BinaryIO
+
+import av
+from PIL import Image
+
+from podium.errors import JobRefusedError, PodiumError
+from podium.helper.devices import list_devices
+from podium.helper.framing import LENGTH_BYTES, frame, unpack_length
+from podium.helper.requests import (
+    Answer,
+    CheckedJob,
+    CheckRequest,
+    CountTokens,
+    DeviceReport,
+    HelperError,
+    Lane,
+    ListDevices,
+    MakeThumbnail,
+    ProbeFile,
+    ReadLora,
+    Request,
+    ResolvePack,
+    Thumbnail,
+    TokenCount,
+    WriteDemoPack,
+)
+from podium.media.clip_reader import read_frames
+from podium.media.stills import read_still
+from podium.models.lora_keys import LoraReport, read_lora_plan
+from podium.models.pack import Pack
+from podium.models.paths import ModelPaths
+from podium.models.probe import FileReport, probe
+from podium.models.tiny_pack import ensure_tiny_pack
+from podium.models.tokenizer import MAX_PROMPT_TOKENS, PromptTokenizer
+from podium.pipelines.checks import check_models, check_request, transformer_shapes
+from podium.pipelines.parameters import clip_parameters
+
+logger = logging.getLogger(__name__)
+
+_CLIP_SUFFIXES = frozenset({".mp4", ".mov", ".m4v", ".mkv", ".webm"})
+
+
+class Desk:
+    """Answers requests, one at a time in each lane."""
+
+    def __init__(self) -> None:
+        self._tokenizer: PromptTokenizer | None = None
+        self._handlers: dict[type[Request[Any]], Callable[[Any], object]] = {
+            CountTokens: self._count_tokens,
+            ProbeFile: _probe,
+            ResolvePack: _resolve_pack,
+            WriteDemoPack: _write_demo_pack,
+            ReadLora: _read_lora,
+            CheckRequest: _check_request,
+            MakeThumbnail: _make_thumbnail,
+            ListDevices: _list_devices,
+        }
+
+    def answer(self, request: Request[Any]) -> Answer[Any]:
+        """Return what comes of a request; an error is an answer, too."""
+        try:
+            return Answer(self._handlers[type(request)](request))
+        except PodiumError as error:
+            return Answer(error=error)
+        # The border of the process: a fault at one request must not take the others along.
+        except Exception as error:
+            logger.exception("The request %r failed", type(request).__name__)
+            return Answer(error=_fault(error))
+
+    def _count_tokens(self, request: CountTokens) -> TokenCount:
+        if self._tokenizer is None or self._tokenizer.gemma_root != request.gemma_root:
+            self._tokenizer = PromptTokenizer(request.gemma_root)
+        return TokenCount(self._tokenizer.count(request.prompt), MAX_PROMPT_TOKENS)
+
+
+def serve(source: BinaryIO, sink: BinaryIO) -> None:
+    """Answer what `source` asks until it ends."""
+    desk, write_lock = Desk(), threading.Lock()
+    lanes = {lane: _start_lane(lane, desk, sink, write_lock) for lane in Lane}
+    while (message := _read_message(source)) is not None:
+        number, request = message
+        lanes[request.lane].put((number, request))
+
+
+def main() -> None:
+    """Be the helper process."""
+    # Ctrl+C on the terminal is for the window, which then closes stdin.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
+    answers = os.dup(1)
+    os.dup2(2, 1)
+    with os.fdopen(answers, "wb") as sink, open(0, "rb", closefd=False) as source:
+        serve(source, sink)
+        # A lane may be at something long that nobody waits for any more.
+        sys.stderr.flush()
+        os._exit(0)
+
+
+def _start_lane(
+    lane: Lane, desk: Desk, sink: BinaryIO, write_lock: threading.Lock
+) -> queue.SimpleQueue[tuple[int, Request[Any]]]:
+    waiting: queue.SimpleQueue[tuple[int, Request[Any]]] = queue.SimpleQueue()
+
+    def work() -> None:
+        while True:
+            number, request = waiting.get()
+            data = _framed(number, desk.answer(request))
+            try:
+                with write_lock:
+                    sink.write(data)
+                    sink.flush()
+            except OSError:
+                # The window is gone, and stdin tells so, too.
+                return
+
+    threading.Thread(target=work, name=f"helper-{lane}", daemon=True).start()
+    return waiting
+
+
+def _framed(number: int, answer: Answer[Any]) -> bytes:
+    try:
+        return frame((number, answer))
+    # Whatever an error carries along may not be picklable.
+    except Exception as error:  # noqa: BLE001
+        return frame((number, Answer[Any](error=_fault(error))))
+
+
+def _read_message(source: BinaryIO) -> tuple[int, Request[Any]] | None:
+    length = source.read(LENGTH_BYTES)
+    if len(length) < LENGTH_BYTES:
+        return None
+    data = source.read(unpack_length(length))
+    number, request = pickle.loads(data)
+    return number, request
+
+
+def _fault(error: Exception) -> HelperError:
+    return HelperError(
+        f"Podium failed on a fault of its own ({type(error).__name__}). The details tell where.",
+        details="".join(traceback.format_exception(error)),
+    )
+
+
+def _probe(request: ProbeFile) -> FileReport:
+    return probe(request.path)
+
+
+def _resolve_pack(request: ResolvePack) -> Pack:
+    return check_models(request.models)
+
+
+def _write_demo_pack(request: WriteDemoPack) -> ModelPaths:
+    pack = ensure_tiny_pack(request.cache_folder)
+    return ModelPaths(pack.checkpoint_path, pack.gemma_root, pack.spatial_upsampler_path)
+
+
+def _read_lora(request: ReadLora) -> LoraReport:
+    return read_lora_plan(request.path, transformer_shapes(request.checkpoint_path)).report
+
+
+def _check_request(request: CheckRequest) -> CheckedJob:
+    folder = request.request.output_path.parent
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise JobRefusedError(
+            f"The folder for clips, “{folder}”, cannot be made. Choose another one.", details=str(error)
+        ) from error
+    checked = check_request(request.request, request.models)
+    if request.num_ranks > checked.pack.num_heads:
+        raise JobRefusedError(
+            f"{request.num_ranks} devices are chosen, and this model can be shared by {checked.pack.num_heads} at "
+            "most. Choose fewer."
+        )
+    parameters = clip_parameters(request.request, request.models, dtype=request.dtype)
+    return CheckedJob(checked.num_prompt_tokens, checked.lora_reports, parameters)
+
+
+def _make_thumbnail(request: MakeThumbnail) -> Thumbnail:
+    is_clip = request.path.suffix.lower() in _CLIP_SUFFIXES
+    rgb = next(read_frames(request.path)) if is_clip else read_still(request.path)
+    image = Image.fromarray(rgb)
+    image.thumbnail((request.max_side_px, request.max_side_px))
+    return Thumbnail(image.width, image.height, image.tobytes())
+
+
+def _list_devices(request: ListDevices) -> tuple[DeviceReport, ...]:
+    return list_devices(request.cache_folder)
+
+
+if __name__ == "__main__":
+    # What FFmpeg has to say of a strange file is in the error already.
+    av.logging.set_level(av.logging.PANIC)
+    main()

@@ -1,0 +1,68 @@
+"""From the type of an error to what the artist is told: the one table. Imported with the fleet, not before."""
+
+from __future__ import annotations
+
+import signal
+import traceback
+
+from podium.errors import PodiumError
+from podium.multigpu.errors import (
+    AsymmetricRunnerError,
+    ControllerStoppedError,
+    FleetError,
+    JobTimeoutError,
+    PlacementError,
+    RunnerCrashedError,
+    StartTimeoutError,
+    SymmetricRunnerError,
+    WorkerDiedError,
+)
+from podium.ui.state.values import ErrorMessage
+
+_MEMORY_MARKS = ("out of memory", "OutOfMemory", "MemoryError")
+_MEMORY_ADVICE = (
+    "The memory of a device did not suffice. Fewer frames, a smaller size, or more GPUs may do; so may closing what "
+    "else uses them."
+)
+# The first that fits, so the narrower type stands before the wider. None: the error's own words are for the artist.
+_SENTENCES: tuple[tuple[type[Exception], str | None], ...] = (
+    (RunnerCrashedError, "The clip failed on a fault in Podium or beneath it. The details tell where."),
+    (WorkerDiedError, None),
+    (JobTimeoutError, "The clip took longer than it was given, and the fleet was stopped."),
+    (StartTimeoutError, "The fleet was not ready in time and was stopped. The details tell what each device was at."),
+    (PlacementError, None),
+    (SymmetricRunnerError, None),
+    (AsymmetricRunnerError, "The devices did not agree on what is wrong with this clip. Start the fleet anew."),
+    (ControllerStoppedError, None),
+    (FleetError, None),
+    (PodiumError, None),
+    (MemoryError, _MEMORY_ADVICE),
+)
+_FAULT = "Podium failed on a fault of its own ({0}). The details tell where."
+
+
+def message_of(error: BaseException) -> ErrorMessage:
+    """Return what the artist is told of an error."""
+    details = _details(error)
+    if isinstance(error, RunnerCrashedError) and any(mark in f"{error} {details}" for mark in _MEMORY_MARKS):
+        return ErrorMessage(_MEMORY_ADVICE, details)
+    if isinstance(error, WorkerDiedError) and error.signal == signal.SIGKILL:
+        text = f"{error.message} Fewer devices on the CPU, a smaller clip, or more memory in the machine may do."
+        return ErrorMessage(text, details)
+    for kind, sentence in _SENTENCES:
+        if isinstance(error, kind):
+            return ErrorMessage(sentence or _own_words(error), details)
+    return ErrorMessage(_FAULT.format(type(error).__name__), details)
+
+
+def _own_words(error: BaseException) -> str:
+    return error.message if isinstance(error, PodiumError) else str(error)
+
+
+def _details(error: BaseException) -> str:
+    if not isinstance(error, PodiumError):
+        return "".join(traceback.format_exception(error))
+    lines = [error.details] if error.details else []
+    if error.message not in lines:
+        lines.insert(0, error.message)
+    return "\n".join(lines)

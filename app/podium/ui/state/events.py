@@ -1,0 +1,89 @@
+"""What the owner of the fleet tells the window: frozen events, made in the owner's thread."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from podium.jobs import ClipFinished, JobEvent
+from podium.ui.state.values import ErrorMessage, FleetSpec, JobPhase
+
+
+@dataclass(frozen=True, slots=True)
+class FleetStarting:
+    """A fleet starts; it can be looked at and force-stopped from now on."""
+
+    spec: FleetSpec
+
+
+@dataclass(frozen=True, slots=True)
+class FleetReady:
+    """The fleet is up, `duration_s` seconds after its start began."""
+
+    spec: FleetSpec
+    duration_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class FleetStopping:
+    """The fleet was asked to end."""
+
+
+@dataclass(frozen=True, slots=True)
+class FleetStopped:
+    """There is no fleet any more, as was asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class FleetFailed:
+    """The fleet is gone, or did not come up, although nobody asked for that.
+
+    Args:
+        will_restart: Another is started right away.
+        is_blocked: Its devices cannot be had: one is gone, or does not let go of its last fleet.
+    """
+
+    message: ErrorMessage
+    will_restart: bool = False
+    is_blocked: bool = False
+
+
+FleetEvent = FleetStarting | FleetReady | FleetStopping | FleetStopped | FleetFailed
+
+
+@dataclass(frozen=True, slots=True)
+class JobTaken:
+    """A job's turn has come: its fleet is started if need be."""
+
+    key: int
+
+
+@dataclass(frozen=True, slots=True)
+class JobStarted:
+    """A job was handed to the ranks: it can be cancelled from now on."""
+
+    key: int
+
+
+@dataclass(frozen=True, slots=True)
+class JobEnded:
+    """A job is over.
+
+    Args:
+        outcome: FINISHED with `clip`; STOPPED; FAILED or REFUSED with `message`.
+    """
+
+    key: int
+    outcome: JobPhase
+    clip: ClipFinished | None = None
+    message: ErrorMessage | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JobNews:
+    """What ranks said of a job since the last news, coalesced, in order."""
+
+    key: int
+    events: tuple[JobEvent, ...]
+
+
+OwnerEvent = FleetEvent | JobTaken | JobStarted | JobEnded

@@ -1,0 +1,139 @@
+"""The LoRA stack: what is applied to the next clip, and what each file does to the chosen model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from podium.helper.requests import Answer, ReadLora
+from podium.jobs import LoraSpec
+from podium.models.lora_keys import LoraReport
+from podium.ui.state.observable import ObservableState
+from podium.ui.state.ports import HelperPort
+from podium.ui.state.values import LoraItem
+
+
+class LoraStackState(ObservableState):
+    """The LoRA stack, applied from top to bottom to the next clip; a change loads no model anew.
+
+    Args:
+        helper: Reads the files' headers.
+    """
+
+    items_changed = Signal()
+    problem_changed = Signal()
+
+    def __init__(self, helper: HelperPort, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._helper = helper
+        self._checkpoint_path: Path | None = None
+        self._items: tuple[LoraItem, ...] = ()
+        self._problem = ""
+        self._last_key = 0
+
+    @property
+    def items(self) -> tuple[LoraItem, ...]:
+        """Return the stack in its order."""
+        return self._items
+
+    @property
+    def specs(self) -> tuple[LoraSpec, ...]:
+        """Return what is on, for a request; it changes with `items`."""
+        return tuple(LoraSpec(item.path, item.strength) for item in self._items if item.is_on)
+
+    @property
+    def problem(self) -> str:
+        """Return a sentence on the first LoRA that is on and cannot be used; empty if there is none."""
+        return self._problem
+
+    @property
+    def is_busy(self) -> bool:
+        """Return whether a file is being read; it changes with `items`."""
+        return any(item.is_reading for item in self._items)
+
+    def add(self, paths: Sequence[Path]) -> None:
+        """Put files on the end of the stack, on and at strength 1; those in it stay as they are."""
+        held = {item.path for item in self._items}
+        new = [path for path in dict.fromkeys(paths) if path not in held]
+        items = [LoraItem(self._last_key + 1 + k, path) for k, path in enumerate(new)]
+        self._last_key += len(items)
+        self._take_items((*self._items, *items))
+        for item in items:
+            self._read(item.key)
+
+    def remove(self, key: int) -> None:
+        """Take an item out of the stack."""
+        self._take_items(tuple(item for item in self._items if item.key != key))
+
+    def move(self, key: int, place: int) -> None:
+        """Put an item at another place, counted from 0; what lies outside becomes the nearest."""
+        moved = [item for item in self._items if item.key == key]
+        others = [item for item in self._items if item.key != key]
+        place = min(len(others), max(0, place))
+        self._take_items((*others[:place], *moved, *others[place:]))
+
+    def set_on(self, key: int, is_on: bool) -> None:  # noqa: FBT001 - the slot of a toggle
+        """Choose whether an item is applied."""
+        self._replace(key, is_on=is_on)
+
+    def set_strength(self, key: int, strength: float) -> None:
+        """Choose the factor on an item's change; any finite number."""
+        if math.isfinite(strength):
+            self._replace(key, strength=strength)
+
+    def restore(self, specs: Sequence[LoraSpec]) -> None:
+        """Put a set in the place of the stack."""
+        self._take_items(())
+        self.add([spec.path for spec in specs])
+        by_path = {spec.path: spec.strength for spec in specs}
+        self._take_items(tuple(replace(item, strength=by_path[item.path]) for item in self._items))
+
+    def set_checkpoint(self, checkpoint_path: Path | None) -> None:
+        """Say what the stack does to another model; None says nothing of it."""
+        if checkpoint_path == self._checkpoint_path:
+            return
+        self._checkpoint_path = checkpoint_path
+        self._take_items(
+            tuple(replace(item, report=None, problem="", details="", is_reading=False) for item in self._items)
+        )
+        for item in self._items:
+            self._read(item.key)
+
+    def _read(self, key: int) -> None:
+        item = self._find(key)
+        if item is None or self._checkpoint_path is None:
+            return
+        self._replace(key, is_reading=True)
+        request = ReadLora(item.path, self._checkpoint_path)
+        self._helper.ask(request, partial(self._take_report, key, self._checkpoint_path))
+
+    def _take_report(self, key: int, checkpoint_path: Path, answer: Answer[LoraReport]) -> None:
+        if checkpoint_path != self._checkpoint_path:
+            return
+        error = answer.error
+        self._replace(
+            key,
+            is_reading=False,
+            report=answer.value,
+            problem="" if error is None else error.message,
+            details="" if error is None else error.details,
+        )
+
+    def _find(self, key: int) -> LoraItem | None:
+        return next((item for item in self._items if item.key == key), None)
+
+    def _replace(self, key: int, **values: object) -> None:
+        self._take_items(tuple(_with(item, values) if item.key == key else item for item in self._items))
+
+    def _take_items(self, items: tuple[LoraItem, ...]) -> None:
+        self._update(items=items)
+        self._update(problem=next((item.problem for item in items if item.is_on and item.problem), ""))
+
+
+def _with(item: LoraItem, values: dict[str, object]) -> LoraItem:
+    return replace(item, **values)  # type: ignore[arg-type]  # names and types are checked where this room calls it

@@ -1,0 +1,291 @@
+"""Values that states show: frozen, and without Qt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+
+from podium.errors import PodiumError
+from podium.helper.requests import Thumbnail
+from podium.jobs import ClipFinished, GenerationRequest, Phase
+from podium.models.lora_keys import LoraReport
+from podium.models.paths import ModelPaths
+from podium.models.probe.report import FileReport
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorMessage:
+    """What went wrong.
+
+    Args:
+        sentence: For the artist: what, where, and what would be accepted.
+        details: Technical lines to fold beneath; may be empty.
+    """
+
+    sentence: str
+    details: str = ""
+
+    @classmethod
+    def of(cls, error: PodiumError) -> ErrorMessage:
+        """Return an error's own words."""
+        return cls(error.message, error.details)
+
+
+@dataclass(frozen=True, slots=True)
+class Aspect:
+    """A shape of picture, such as 16:9."""
+
+    width: int
+    height: int
+
+    @property
+    def text(self) -> str:
+        """Return it as one says it."""
+        return f"{self.width}:{self.height}"
+
+    @property
+    def ratio(self) -> float:
+        """Return width by height."""
+        return self.width / self.height
+
+
+class PackSlot(StrEnum):
+    """A place for a model file: a closed set."""
+
+    CHECKPOINT = "checkpoint"
+    TEXT_ENCODER = "text_encoder"
+    UPSCALER = "upscaler"
+
+
+@dataclass(frozen=True, slots=True)
+class PackFile:
+    """A model file in its place.
+
+    Args:
+        path: None while nothing is chosen.
+        report: What it is, once it was looked at.
+        is_probing: It is being looked at.
+        problem: A sentence on why it cannot be used; empty if nothing is known against it.
+    """
+
+    slot: PackSlot
+    path: Path | None = None
+    report: FileReport | None = None
+    is_probing: bool = False
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LoraItem:
+    """A LoRA in the stack.
+
+    Args:
+        key: Names the item for as long as it is in the stack, whatever its place.
+        strength: 1 as trained.
+        is_on: It is applied to the next clip.
+        is_reading: It is being looked at.
+        report: What it does to the chosen model; None without a model, before it was read, or if it cannot be used.
+        problem: A sentence on why it cannot be used; empty if nothing is known against it.
+        details: Technical lines for beneath the problem.
+    """
+
+    key: int
+    path: Path
+    strength: float = 1.0
+    is_on: bool = True
+    is_reading: bool = False
+    report: LoraReport | None = None
+    problem: str = ""
+    details: str = ""
+
+    @property
+    def name(self) -> str:
+        """Return the file's name without its suffix."""
+        return self.path.stem
+
+    @property
+    def summary(self) -> str:
+        """Return in one sentence what it does; empty while that is not known."""
+        return "" if self.report is None else self.report.summary()
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceRow:
+    """A GPU that can be seen.
+
+    Args:
+        index: As a fleet counts it.
+        reason: A sentence on why it cannot be chosen; empty if it can.
+        is_chosen: The next fleet stands on it.
+    """
+
+    index: int
+    uuid: str
+    name: str
+    bus_id: str
+    total_bytes: int
+    used_bytes: int
+    reason: str = ""
+    is_chosen: bool = False
+
+    @property
+    def is_choosable(self) -> bool:
+        """Return whether a fleet could stand on it."""
+        return not self.reason
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceChoice:
+    """Where a fleet stands: on GPUs by index, or on the CPU."""
+
+    devices: tuple[int, ...] = ()
+    cpu_ranks: int | None = None
+
+    @property
+    def num_ranks(self) -> int:
+        """Return how many ranks it has."""
+        return len(self.devices) if self.cpu_ranks is None else self.cpu_ranks
+
+
+@dataclass(frozen=True, slots=True)
+class FleetSpec:
+    """All that a fleet is started with; a job that needs another one makes it start anew.
+
+    Args:
+        dtype: "bfloat16" or "float32".
+        max_tokens: Most video tokens of one clip; leaves room for larger ones than the first.
+    """
+
+    models: ModelPaths
+    choice: DeviceChoice
+    dtype: str
+    max_tokens: int
+
+    def serves(self, wanted: FleetSpec) -> bool:
+        """Return whether a fleet started so can make what `wanted` is for."""
+        return (self.models, self.choice, self.dtype) == (
+            wanted.models,
+            wanted.choice,
+            wanted.dtype,
+        ) and self.max_tokens >= wanted.max_tokens
+
+
+class FleetPhase(StrEnum):
+    """How the fleet is: a closed set."""
+
+    STOPPED = "stopped"
+    STARTING = "starting"
+    READY = "ready"
+    BUSY = "busy"
+    STOPPING = "stopping"
+    FAILED = "failed"
+    BLOCKED = "blocked"
+
+
+@dataclass(frozen=True, slots=True)
+class RankRow:
+    """How a rank is.
+
+    Args:
+        device: "cpu" or "cuda:<index>".
+        text: Its state in words: alive, stopped, dead, not responding, waiting for rank 1.
+        is_responding: False if it is stopped, dead or stands still.
+        step: The last step that ended; None where the phase has none.
+        bytes_done: Of `bytes_total`, while it loads.
+        sign_age_s: Seconds since its last sign of life, in tenths.
+        memory_bytes: Last heard of; None before.
+    """
+
+    rank: int
+    device: str
+    text: str
+    is_responding: bool
+    phase: Phase
+    step: int | None = None
+    num_steps: int | None = None
+    bytes_done: int = 0
+    bytes_total: int = 0
+    sign_age_s: float = 0.0
+    memory_bytes: int | None = None
+
+
+class JobPhase(StrEnum):
+    """How the job is: a closed set."""
+
+    NONE = "none"
+    CHECKING = "checking"
+    WAITING = "waiting"
+    RUNNING = "running"
+    FINISHED = "finished"
+    STOPPED = "stopped"
+    FAILED = "failed"
+    REFUSED = "refused"
+
+    @property
+    def is_active(self) -> bool:
+        """Return whether it is still going on."""
+        return self in (JobPhase.CHECKING, JobPhase.WAITING, JobPhase.RUNNING)
+
+
+class CancelPhase(StrEnum):
+    """What the cancel button is: a closed set.
+
+    NONE: nothing to cancel. CAN_CANCEL: *Cancel*. CANCELLING: asked, *Cancelling*, disabled. CAN_FORCE: *Force stop*.
+    FORCING: *Stopping*, disabled.
+    """
+
+    NONE = "none"
+    CAN_CANCEL = "can_cancel"
+    CANCELLING = "cancelling"
+    CAN_FORCE = "can_force"
+    FORCING = "forcing"
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseRow:
+    """A phase of the job.
+
+    Args:
+        step: Steps done; None where it has none.
+        fraction: 0 to 1; None where it cannot be told.
+        duration_s: How long it took; None until it ended.
+    """
+
+    phase: Phase
+    words: str
+    is_done: bool = False
+    step: int | None = None
+    num_steps: int | None = None
+    fraction: float | None = None
+    duration_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JobOrder:
+    """A checked job on its way to the fleet.
+
+    Args:
+        key: Names it for as long as the window is open.
+        parameters: What goes into the clip's tag.
+    """
+
+    key: int
+    spec: FleetSpec
+    request: GenerationRequest
+    parameters: dict[str, object] = field(repr=False, default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryEntry:
+    """A clip that was made.
+
+    Args:
+        thumbnail: None until it is made.
+    """
+
+    clip: ClipFinished
+    request: GenerationRequest
+    finished_at: datetime
+    thumbnail: Thumbnail | None = None

@@ -1,0 +1,99 @@
+"""The LoRA stack: what is applied to the next clip, from top to bottom."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import Slot
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QPushButton, QWidget
+
+from podium.ui.state.loras import LoraStackState
+from podium.ui.theme import METRICS, Tint
+from podium.ui.views.lora_item_view import LoraItemView
+from podium.ui.views.widgets.buttons import make_button
+from podium.ui.views.widgets.drops import local_paths
+from podium.ui.views.widgets.file_dialogs import open_file_dialog
+from podium.ui.views.widgets.icon_label import IconLabel
+from podium.ui.views.widgets.layouts import around, column, row
+from podium.ui.views.widgets.roles import give_surface, make_label
+
+
+class LoraStackView(QWidget):
+    """Show and change a `LoraStackState`; files can be dropped on it."""
+
+    def __init__(self, state: LoraStackState, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._state = state
+        self._views: dict[int, LoraItemView] = {}
+        self.setAcceptDrops(True)
+        self._add = make_button(self.tr("Add…"), icon="plus")
+        self._add.setAccessibleName(self.tr("Add LoRA files"))
+        self._empty = give_surface(QWidget(), "drop")
+        words = make_label(self.tr("Drop LoRA files, or add them"))
+        self._empty.setLayout(row(IconLabel("stack", Tint.MUTED), words, None, margins=around(METRICS.space_m)))
+        self._list = column()
+        head = row(make_label(self.tr("LoRAs"), "section"), None, self._add)
+        self.setLayout(column(head, self._empty, self._list))
+        self._add.clicked.connect(self.choose)
+        state.items_changed.connect(self._show)
+        self._show()
+
+    @property
+    def item_views(self) -> list[LoraItemView]:
+        """Return what shows each item, in the stack's order."""
+        return [self._views[item.key] for item in self._state.items]
+
+    @property
+    def add_button(self) -> QPushButton:
+        """Return what opens the file dialog."""
+        return self._add
+
+    def choose(self) -> None:
+        """Ask for LoRA files."""
+        title = self.tr("Add LoRAs")
+        name_filter = self.tr("LoRAs ({0})").format("*.safetensors")
+        open_file_dialog(self, title, name_filter=name_filter, takes_many=True).filesSelected.connect(self._on_files)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802 - Qt's name
+        """Say that files can be dropped."""
+        if local_paths(event.mimeData()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802 - Qt's name
+        """Add what was dropped."""
+        self._state.add(local_paths(event.mimeData()))
+        event.acceptProposedAction()
+
+    @Slot(list)
+    def _on_files(self, names: list[str]) -> None:
+        self._state.add([Path(name) for name in names])
+
+    def _show(self) -> None:
+        items = self._state.items
+        for key in self._views.keys() - {item.key for item in items}:
+            view = self._views.pop(key)
+            self._list.removeWidget(view)
+            view.hide()
+            view.deleteLater()
+        for place, item in enumerate(items):
+            view = self._views.get(item.key) or self._make_view(item.key)
+            if self._list.indexOf(view) != place:
+                self._list.insertWidget(place, view)
+            view.show_item(item, is_first=place == 0, is_last=place == len(items) - 1)
+        self._empty.setVisible(not items)
+
+    def _make_view(self, key: int) -> LoraItemView:
+        view = LoraItemView(self)
+        self._views[key] = view
+        view.toggled.connect(partial(self._state.set_on, key))
+        view.strength_changed.connect(partial(self._state.set_strength, key))
+        view.remove_requested.connect(partial(self._state.remove, key))
+        view.up_requested.connect(partial(self._move, key, -1))
+        view.down_requested.connect(partial(self._move, key, 1))
+        return view
+
+    def _move(self, key: int, step: int) -> None:
+        keys = [item.key for item in self._state.items]
+        self._state.move(key, keys.index(key) + step)

@@ -1,0 +1,3 @@
+"""The small parts that views are made of; none knows a state."""
+
+__all__: list[str] = []

@@ -1,0 +1,23 @@
+"""Ask for files without stopping the window: the answer comes by signal."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+
+def open_file_dialog(
+    parent: QWidget, title: str, *, name_filter: str = "", takes_many: bool = False, takes_folder: bool = False
+) -> QFileDialog:
+    """Open a dialog that asks for files or a folder, and return it; connect to `filesSelected`."""
+    dialog = QFileDialog(parent, title)
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptOpen)
+    if takes_folder:
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.setOption(QFileDialog.Option.ShowDirsOnly)
+    else:
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles if takes_many else QFileDialog.FileMode.ExistingFile)
+        dialog.setNameFilter(name_filter)
+    dialog.open()
+    return dialog

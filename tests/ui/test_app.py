@@ -1,0 +1,315 @@
+"""The whole window, put together and taken apart: with the real views, the real helper process and real ranks."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from podium.models.tiny_pack import ensure_tiny_pack
+from podium.settings import ClipSettings, DeviceSettings, Settings, WindowSettings, load_settings, save_settings
+from podium.ui.app import PodiumWindow, WindowPlaces
+from podium.ui.state.values import CancelPhase, FleetPhase, JobPhase
+
+from tests.fakes.owner import WatchedMaker
+from tests.fakes.processes import is_running
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+LONG_MS = 30_000
+ENDS_S = 3.0
+
+Opened = Callable[..., PodiumWindow]
+
+
+@pytest.fixture(scope="session")
+def demo_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a cache folder in which the demo model lies already."""
+    folder = tmp_path_factory.mktemp("cache")
+    ensure_tiny_pack(folder)
+    return folder
+
+
+@pytest.fixture
+def places(tmp_path: Path, demo_cache: Path) -> WindowPlaces:
+    return WindowPlaces(tmp_path / "settings.toml", demo_cache, tmp_path / "clips", tmp_path / "logs")
+
+
+@pytest.fixture
+def opened(qapp: QApplication, places: WindowPlaces, tmp_path: Path, warm_forkserver: None) -> Iterator[Opened]:
+    """Return an opener of windows over ranks without a model; they are closed in the end, in time."""
+    windows: list[PodiumWindow] = []
+
+    def open_window() -> PodiumWindow:
+        windows.append(PodiumWindow(qapp, places, maker=WatchedMaker(tmp_path)))
+        windows[-1].open()
+        return windows[-1]
+
+    yield open_window
+    for window in windows:
+        begun_s = time.monotonic()
+        window.close()
+        assert time.monotonic() - begun_s < ENDS_S
+
+
+def bring_to_generate(window: PodiumWindow, qtbot: QtBot, prompt: str) -> None:
+    window.session.devices.use_cpu(2)
+    window.session.try_demo()
+    window.session.compose.set_prompt(prompt)
+    qtbot.waitUntil(lambda: window.session.can_generate, timeout=LONG_MS)
+
+
+def test_a_press_of_generate_becomes_a_clip(opened: Opened, qtbot: QtBot) -> None:
+    window = opened()
+    session = window.session
+    bring_to_generate(window, qtbot, "clip 20 0.02")
+    session.generate()
+    qtbot.waitUntil(lambda: session.job.picture is not None, timeout=LONG_MS)
+    assert session.fleet.phase is FleetPhase.BUSY
+    qtbot.waitUntil(lambda: session.job.phase is JobPhase.FINISHED, timeout=LONG_MS)
+    assert session.job.clip is not None
+    assert session.job.clip.path.read_bytes() == b"clip"
+    assert session.job.motion is not None
+    assert session.fleet.phase is FleetPhase.READY
+    assert [row.step for row in session.job.phases] == [20]
+    assert len(session.history.entries) == 1
+
+
+def test_a_wedged_rank_is_stopped_from_the_window_and_the_next_clip_is_made(opened: Opened, qtbot: QtBot) -> None:
+    window = opened()
+    session = window.session
+    bring_to_generate(window, qtbot, "stop_rank 1")
+    session.generate()
+    qtbot.waitUntil(lambda: any(not row.is_responding for row in session.fleet.rows), timeout=LONG_MS)
+    session.job.cancel()
+    session.job.force_stop()
+    assert session.job.cancel_phase is CancelPhase.CANCELLING
+    qtbot.waitUntil(lambda: session.job.cancel_phase is CancelPhase.CAN_FORCE, timeout=LONG_MS)
+    assert "the weights load again, about" in session.job.force_cost
+    session.job.force_stop()
+    qtbot.waitUntil(lambda: session.job.phase is JobPhase.STOPPED, timeout=500)
+    qtbot.waitUntil(lambda: session.fleet.phase is FleetPhase.READY, timeout=LONG_MS)
+    session.compose.set_prompt("clip")
+    session.generate()
+    qtbot.waitUntil(lambda: session.job.phase is JobPhase.FINISHED, timeout=LONG_MS)
+
+
+@pytest.mark.parametrize("prompt", ["clip 100000 0.02", "stop_rank 0"])
+def test_closing_ends_a_running_job_and_leaves_no_process(opened: Opened, qtbot: QtBot, prompt: str) -> None:
+    window = opened()
+    session = window.session
+    bring_to_generate(window, qtbot, prompt)
+    session.generate()
+    qtbot.waitUntil(lambda: session.job.phase is JobPhase.RUNNING and len(session.fleet.rows) == 2, timeout=LONG_MS)
+    controller = window.baton._controller
+    assert controller is not None
+    ranks = [status.pid for status in controller.rank_status() if status.pid is not None]
+    begun_s = time.monotonic()
+    window.close()
+    assert time.monotonic() - begun_s < ENDS_S
+    assert len(ranks) == 2
+    assert not any(map(is_running, ranks))
+
+
+def test_a_window_remembers(opened: Opened, qtbot: QtBot, places: WindowPlaces, tmp_path: Path) -> None:
+    first = opened()
+    first.session.compose.set_size(512, 320)
+    first.session.compose.set_fps("29.97")
+    first.session.devices.use_cpu(2)
+    first.session.set_clips_folder(tmp_path / "elsewhere")
+    assert first.widget is not None
+    first.widget.theme_requested.emit("light")
+    first.close()
+    second = opened()
+    compose = second.session.compose
+    assert (compose.width, compose.height, str(compose.fps)) == (512, 320, "30000/1001")
+    assert second.session.devices.cpu_ranks == 2
+    assert second.session.clips_folder == tmp_path / "elsewhere"
+    assert load_settings(places.settings).window.theme == "light"
+    second.session.set_clips_folder(places.clips)
+    second.close()
+    assert load_settings(places.settings).clip.folder == ""
+
+
+@pytest.mark.logs_warnings
+def test_settings_that_cannot_be_are_no_reason_not_to_open(opened: Opened, places: WindowPlaces) -> None:
+    clip = ClipSettings(width=-5, height=10**9, num_frames=0, frame_rate="x")
+    strange = WindowSettings(geometry="no base64 at all", layout="ÿ", theme="pink")
+    save_settings(Settings(clip=clip, devices=DeviceSettings(cpu_ranks=10**6), window=strange), places.settings)
+    window = opened()
+    assert window.session.compose.width % 64 == 0
+    assert window.session.devices.cpu_ranks == os.cpu_count()
+
+
+def test_a_pasted_picture_is_kept_in_a_file(opened: Opened, qtbot: QtBot) -> None:
+    window = opened()
+    assert window.widget is not None
+    image = QImage(8, 6, QImage.Format.Format_RGB888)
+    image.fill(0x102030)
+    window.widget.image_pasted.emit(image)
+    path = window.session.compose.image_path
+    assert path is not None
+    assert QImage(str(path)).size() == image.size()
+    qtbot.waitUntil(lambda: window.session.compose.image_thumbnail is not None, timeout=LONG_MS)
+
+
+class Program:
+    """A window in a process of its own."""
+
+    def __init__(self, folder: Path, command: list[str]) -> None:
+        home = {f"XDG_{name}_HOME": str(folder / name.lower()) for name in ("CONFIG", "CACHE", "DATA", "STATE")}
+        paths = [str(REPOSITORY / "app"), str(REPOSITORY / "resources"), str(REPOSITORY)]
+        self.process = subprocess.Popen(
+            [sys.executable, *command],
+            env={**os.environ, **home, "PYTHONPATH": os.pathsep.join(paths), "PYTHONUNBUFFERED": "1"},
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def read_until(self, word: str) -> str:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            if word in line:
+                return line
+        assert self.process.stderr is not None
+        raise AssertionError(f"it ended without saying {word!r}: {self.process.stderr.read()}")
+
+    def end(self, number: signal.Signals) -> list[psutil.Process]:
+        """Send a signal, and return what is left of its children after it ended in time."""
+        children = psutil.Process(self.process.pid).children(recursive=True)
+        self.process.send_signal(number)
+        self.process.wait(timeout=ENDS_S)
+        _, alive = psutil.wait_procs(children, timeout=ENDS_S)
+        return alive
+
+
+@pytest.fixture
+def program(tmp_path: Path, demo_cache: Path) -> Iterator[Callable[[str], Program]]:
+    """Return a starter of scripts that have a window `window`, over ranks without a model."""
+    programs: list[Program] = []
+    prelude = """
+        import sys
+        from pathlib import Path
+        from PySide6.QtCore import QTimer
+        from PySide6.QtWidgets import QApplication
+        from podium.ui.app import PodiumWindow, WindowPlaces
+        from tests.fakes.owner import WatchedMaker
+        folder = Path.cwd()
+        application = QApplication([])
+        places = WindowPlaces(folder / "settings.toml", Path("CACHE"), folder / "clips", folder / "logs")
+        window = PodiumWindow(application, places, maker=MAKER)
+        session = window.session
+        window.open()
+        session.devices.use_cpu(2)
+        session.try_demo()
+        def when(condition, action):
+            def look():
+                if condition():
+                    timer.stop()
+                    action()
+            timer = QTimer(window, interval=10)
+            timer.timeout.connect(look)
+            timer.start()
+    """
+
+    def start(text: str, maker: str = "WatchedMaker(folder)") -> Program:
+        path = tmp_path / "script.py"
+        script = textwrap.dedent(prelude).replace("MAKER", maker).replace("CACHE", str(demo_cache))
+        script += textwrap.dedent(text)
+        path.write_text(script + "\ncode = application.exec()\nwindow.close()\nsys.exit(code)\n", encoding="utf-8")
+        programs.append(Program(tmp_path, [str(path)]))
+        return programs[-1]
+
+    yield start
+    for made in programs:
+        made.process.kill()
+        made.process.communicate()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_ends_an_idle_window(tmp_path: Path, number: signal.Signals) -> None:
+    program = Program(tmp_path, ["-m", "podium"])
+    try:
+        wait = psutil.Process(program.process.pid)
+        deadline_s = time.monotonic() + LONG_MS / 1000
+        while not any("podium.helper.process" in child.cmdline() for child in wait.children()):
+            assert time.monotonic() < deadline_s
+            assert program.process.poll() is None, program.process.communicate()
+        assert program.end(number) == []
+        assert program.process.returncode == 0
+    finally:
+        program.process.kill()
+        _, said = program.process.communicate()
+    assert said == ""
+
+
+def test_without_a_display_the_command_is_named_and_qt_never_loaded(tmp_path: Path) -> None:
+    away = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
+    environment = {name: value for name, value in os.environ.items() if name not in away}
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "podium"],
+        env=environment,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    said = [line for line in done.stderr.splitlines() if not line.startswith("import time:")]
+    assert len(said) == 1
+    assert "There is no display here" in said[0]
+    assert "podium generate" in said[0]
+    assert "PySide6.QtCore" not in done.stderr
+
+
+@pytest.mark.parametrize("prompt", ["clip 100000 0.02", "stop_rank 1"])
+def test_a_signal_ends_a_busy_window_and_leaves_nothing(program: Callable[..., Program], prompt: str) -> None:
+    started = program(f"""
+        session.compose.set_prompt({prompt!r})
+        when(lambda: session.can_generate, session.generate)
+        when(lambda: session.job.phase == "running" and session.fleet.rows, lambda: print("running", flush=True))
+    """)
+    started.read_until("running")
+    assert started.end(signal.SIGTERM) == []
+    assert started.process.returncode == 0
+
+
+def test_when_the_window_is_killed_nothing_is_left(program: Callable[..., Program]) -> None:
+    started = program("""
+        session.compose.set_prompt("clip 100000 0.02")
+        when(lambda: session.can_generate, session.generate)
+        when(lambda: session.job.phase == "running" and session.fleet.rows, lambda: print("running", flush=True))
+    """)
+    started.read_until("running")
+    assert started.end(signal.SIGKILL) == []
+
+
+@pytest.mark.slow
+def test_after_a_real_clip_the_window_has_no_tensor_library(program: Callable[..., Program]) -> None:
+    started = program(
+        """
+        session.compose.set_num_frames(9)
+        session.compose.set_size(128, 128)
+        when(lambda: session.can_generate, session.generate)
+        heavy = ("torch", "diffusers", "transformers")
+        def tell():
+            job = session.job
+            print("ended", job.phase, job.error, [name for name in heavy if name in sys.modules], flush=True)
+        when(lambda: session.job.phase not in ("none", "checking", "waiting", "running"), tell)
+        """,
+        maker="None",
+    )
+    assert started.read_until("ended").split(maxsplit=2)[1:] == ["finished", "None []\n"]
+    assert started.end(signal.SIGTERM) == []

@@ -1,0 +1,93 @@
+"""From the owner's thread to the states: at 20 Hz at most, in order, and nothing that matters lost."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from podium.jobs import ClipFormat, Phase, PhaseStarted, PreviewPicture, StepDone
+from podium.ui.baton import NUM_LOG_LINES, RankLogs
+from podium.ui.link import OwnerLink
+from podium.ui.state.events import JobEnded, JobStarted
+from podium.ui.state.session import SessionState
+from podium.ui.state.values import JobPhase
+
+from tests.fakes.owner import OwnerBench
+from tests.fakes.ui import FakeControls, FakeHelper
+
+CLIP = ClipFormat(192, 256, 25, Fraction(24))
+World = tuple[SessionState, FakeHelper, FakeControls]
+
+
+@pytest.fixture
+def session(world: World) -> SessionState:
+    session = world[0]
+    session.job.begin(1, CLIP)
+    session.job.wait_for_fleet()
+    return session
+
+
+def say(bench: OwnerBench, event: StepDone | PhaseStarted | PreviewPicture) -> None:
+    if bench.mailbox.put(1, event):
+        bench.signals.posted.emit()
+
+
+def test_a_thousand_steps_a_second_reach_the_window_twenty_times(
+    session: SessionState, qtbot: QtBot, tmp_path: Path
+) -> None:
+    bench = OwnerBench(tmp_path)
+    link = OwnerLink(session, bench.owner, bench.signals, bench.mailbox)
+    shown: list[int | None] = []
+    session.job.phases_changed.connect(lambda: shown.append(session.job.phases[-1].step))
+
+    def work() -> None:
+        bench.signals.told.emit(JobStarted(1))
+        say(bench, PhaseStarted(Phase.STAGE_1, 500))
+        for step in range(1, 501):
+            time.sleep(0.001)
+            say(bench, StepDone(Phase.STAGE_1, step, 500, 0.001))
+            say(bench, PreviewPicture(Phase.STAGE_1, step, 1, 1, b"rgb"))
+
+    begun_s = time.monotonic()
+    worker = threading.Thread(target=work)
+    worker.start()
+    qtbot.waitUntil(lambda: bool(shown) and shown[-1] == 500)
+    took_s = time.monotonic() - begun_s
+    worker.join()
+    assert len(shown) <= took_s * 20 + 2
+    assert shown == sorted(shown, key=lambda step: step or 0)
+    qtbot.waitUntil(lambda: session.job.picture == PreviewPicture(Phase.STAGE_1, 500, 1, 1, b"rgb"))
+    link.close()
+
+
+def test_what_was_said_before_the_end_is_shown_before_the_end(
+    session: SessionState, qtbot: QtBot, tmp_path: Path
+) -> None:
+    bench = OwnerBench(tmp_path)
+    link = OwnerLink(session, bench.owner, bench.signals, bench.mailbox)
+    bench.signals.told.emit(JobStarted(1))
+    say(bench, PhaseStarted(Phase.STAGE_1, 2))
+    say(bench, StepDone(Phase.STAGE_1, 1, 2, 0.1))
+    say(bench, StepDone(Phase.STAGE_1, 2, 2, 0.1))
+    bench.signals.told.emit(JobEnded(1, JobPhase.STOPPED))
+    assert session.job.phase is JobPhase.STOPPED
+    assert [row.step for row in session.job.phases] == [2]
+    link.close()
+
+
+def test_the_lines_of_each_rank_are_kept_apart_and_bounded() -> None:
+    logs = RankLogs()
+    for k in range(NUM_LOG_LINES + 5):
+        logs.handle(logging.makeLogRecord({"msg": f"line {k}", "levelno": 20, "levelname": "INFO", "rank": k % 2}))
+    logs.handle(logging.makeLogRecord({"msg": "of the window itself"}))
+    logs.note_new_fleet()
+    logs.handle(logging.makeLogRecord({"msg": "anew", "levelno": 20, "levelname": "INFO", "rank": 1}))
+    assert len(logs.lines(1)) <= NUM_LOG_LINES
+    assert [line.rpartition(": ")[2] for line in logs.lines(1)[-3:]] == ["line 503", "", "anew"]
+    assert logs.lines(7) == ()

@@ -1,0 +1,308 @@
+"""The thread that owns the fleet, over real ranks: it tells everything, and the window's thread can always stop it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from podium.jobs import PhaseStarted, PreviewPicture, StepDone
+from podium.ui.state.events import (
+    FleetFailed,
+    FleetReady,
+    FleetStarting,
+    FleetStopped,
+    FleetStopping,
+    JobEnded,
+    JobStarted,
+    JobTaken,
+)
+from podium.ui.state.values import JobPhase
+
+from tests.fakes.owner import OwnerBench, spec
+from tests.fakes.processes import is_running
+
+RETURNS_S, OWNER_KNOWS_S, ENDS_S = 0.1, 0.5, 3.0
+LONG_MS = 20_000
+
+pytestmark = pytest.mark.usefixtures("warm_forkserver")
+
+
+@pytest.fixture
+def bench(qapp: object, tmp_path: Path) -> Iterator[OwnerBench]:
+    bench = OwnerBench(tmp_path)
+    bench.owner.start()
+    yield bench
+    bench.owner.quit()
+    assert bench.owner.join(ENDS_S)
+
+
+def wait_for(qtbot: QtBot, bench: OwnerBench, kind: type, count: int = 1) -> list[object]:
+    qtbot.waitUntil(lambda: len(bench.listener.of(kind)) >= count, timeout=LONG_MS)
+    return bench.listener.of(kind)
+
+
+def outcomes(bench: OwnerBench) -> list[JobPhase]:
+    return [event.outcome for event in bench.listener.of(JobEnded)]
+
+
+def pids(bench: OwnerBench) -> list[int]:
+    return [status.pid for made in bench.maker.made for status in made.rank_status() if status.pid is not None]
+
+
+def test_a_job_starts_its_fleet_and_ends_in_a_clip(bench: OwnerBench, qtbot: QtBot) -> None:
+    order = bench.order("clip")
+    wait_for(qtbot, bench, JobEnded)
+    kinds = [type(event) for event in bench.listener.events]
+    assert kinds == [JobTaken, FleetStarting, FleetReady, JobStarted, JobEnded]
+    assert bench.listener.of(JobEnded)[0].clip.path == order.request.output_path
+    (mail,) = bench.mailbox.take()
+    assert isinstance(mail.events[0], PhaseStarted)
+    assert {type(preview).__name__ for preview in mail.previews} == {"PreviewPicture", "MotionPreview"}
+
+
+def test_everything_is_heard_in_the_windows_thread(bench: OwnerBench, qtbot: QtBot) -> None:
+    bench.order("clip")
+    wait_for(qtbot, bench, JobEnded)
+    assert bench.listener.thread_ids == {threading.get_ident()}
+
+
+def test_the_next_job_finds_the_fleet_up_and_another_model_does_not(bench: OwnerBench, qtbot: QtBot) -> None:
+    bench.order("clip")
+    bench.order("clip")
+    wait_for(qtbot, bench, JobEnded, 2)
+    assert len(bench.maker.made) == 1
+    bench.order("clip", bench.with_longer_clips())
+    wait_for(qtbot, bench, JobEnded, 3)
+    assert len(bench.maker.made) == 2
+    assert len(bench.listener.of(FleetStopping)) == 1
+    bench.order("clip")
+    wait_for(qtbot, bench, JobEnded, 4)
+    assert len(bench.maker.made) == 2
+    assert outcomes(bench) == [JobPhase.FINISHED] * 4
+
+
+def test_a_soft_cancel_ends_the_job_and_keeps_the_fleet(bench: OwnerBench, qtbot: QtBot) -> None:
+    order = bench.order("clip 10000 0.02")
+    wait_for(qtbot, bench, JobStarted)
+    called_at_s = time.monotonic()
+    bench.baton.cancel(order.key)
+    wait_for(qtbot, bench, JobEnded)
+    assert bench.listener.heard_at_s[-1] - called_at_s < 0.02 + 0.2 + 0.2
+    assert outcomes(bench) == [JobPhase.STOPPED]
+    bench.order("clip")
+    wait_for(qtbot, bench, JobEnded, 2)
+    assert len(bench.maker.made) == 1
+
+
+def test_a_cancel_before_there_is_a_stream_still_reaches_the_job(bench: OwnerBench, qtbot: QtBot) -> None:
+    order = bench.order("clip 10000 0.02")
+    bench.baton.cancel(order.key)
+    wait_for(qtbot, bench, JobEnded)
+    assert outcomes(bench) == [JobPhase.STOPPED]
+
+
+def test_a_force_stop_frees_the_owner_of_a_stopped_rank_and_a_new_fleet_comes_by_itself(
+    bench: OwnerBench, qtbot: QtBot
+) -> None:
+    bench.order("stop_rank 1")
+    wait_for(qtbot, bench, JobStarted)
+    qtbot.waitUntil(lambda: any(row.text == "stopped" for row in bench.baton.rank_rows()), timeout=LONG_MS)
+    old_pids = pids(bench)
+    bench.baton.force_stop()
+    (call,) = bench.maker.made[0].shutdowns
+    assert call.thread_id == threading.get_ident()
+    assert call.graceful_timeout == 0
+    assert call.took_s < RETURNS_S
+    wait_for(qtbot, bench, JobEnded)
+    ended_at_s = bench.listener.heard_at_s[bench.listener.events.index(bench.listener.of(JobEnded)[0])]
+    assert ended_at_s - call.called_at_s < OWNER_KNOWS_S
+    assert outcomes(bench) == [JobPhase.STOPPED]
+    wait_for(qtbot, bench, FleetReady, 2)
+    qtbot.waitUntil(lambda: not any(map(is_running, old_pids)), timeout=2000)
+    bench.order("clip")
+    wait_for(qtbot, bench, JobEnded, 2)
+    assert outcomes(bench) == [JobPhase.STOPPED, JobPhase.FINISHED]
+    assert len(bench.maker.made) == 2
+
+
+def test_a_force_stop_during_the_start_ends_job_and_fleet_and_the_next_job_has_a_new_one(
+    bench: OwnerBench, qtbot: QtBot
+) -> None:
+    bench.order("clip", spec("hang"))
+    wait_for(qtbot, bench, FleetStarting)
+    qtbot.waitUntil(lambda: all(row.phase == "loading" for row in bench.baton.rank_rows()), timeout=LONG_MS)
+    bench.baton.force_stop()
+    (call,) = bench.maker.made[0].shutdowns
+    assert call.thread_id == threading.get_ident()
+    assert call.took_s < RETURNS_S
+    qtbot.waitUntil(lambda: bench.maker.made[0].start_failed_at_s > 0, timeout=LONG_MS)
+    assert bench.maker.made[0].start_failed_at_s - call.called_at_s < OWNER_KNOWS_S
+    wait_for(qtbot, bench, FleetStopped)
+    assert outcomes(bench) == [JobPhase.STOPPED]
+    bench.order("clip")
+    wait_for(qtbot, bench, JobEnded, 2)
+    assert outcomes(bench)[-1] is JobPhase.FINISHED
+
+
+def test_a_force_stop_before_the_owner_came_to_the_job_starts_nothing(bench: OwnerBench, qtbot: QtBot) -> None:
+    bench.order("clip")
+    bench.baton.force_stop()
+    wait_for(qtbot, bench, JobEnded)
+    assert outcomes(bench) == [JobPhase.STOPPED]
+    assert bench.listener.of(FleetReady) == []
+
+
+@pytest.mark.logs_warnings
+def test_a_death_fails_the_job_says_why_and_one_new_fleet_comes_by_itself(bench: OwnerBench, qtbot: QtBot) -> None:
+    bench.order("die 1")
+    wait_for(qtbot, bench, FleetReady, 2)
+    assert outcomes(bench) == [JobPhase.FAILED]
+    (failed,) = bench.listener.of(FleetFailed)
+    assert failed.will_restart
+    assert "Rank 1" in failed.message.sentence
+    assert "killed by the system" in failed.message.sentence
+    bench.order("clip")
+    wait_for(qtbot, bench, JobEnded, 2)
+    assert outcomes(bench)[-1] is JobPhase.FINISHED
+
+
+@pytest.mark.logs_warnings
+def test_after_two_failures_in_a_row_no_fleet_comes_by_itself(bench: OwnerBench, qtbot: QtBot) -> None:
+    bench.order("die 0")
+    bench.order("die 1")
+    wait_for(qtbot, bench, FleetFailed, 2)
+    bench.owner.check_fleet()
+    assert [event.will_restart for event in bench.listener.of(FleetFailed)] == [True, False]
+    assert "second failure in a row" in bench.listener.of(FleetFailed)[-1].message.sentence
+    # What is asked for is still done.
+    bench.order("clip")
+    wait_for(qtbot, bench, JobEnded, 3)
+    assert outcomes(bench) == [JobPhase.FAILED, JobPhase.FAILED, JobPhase.FINISHED]
+    assert len(bench.maker.made) == 3
+
+
+@pytest.mark.logs_warnings
+def test_what_ranks_refuse_in_setup_is_told_and_not_tried_again(bench: OwnerBench, qtbot: QtBot) -> None:
+    bench.order("clip", spec("refuse"))
+    wait_for(qtbot, bench, FleetFailed)
+    (failed,) = bench.listener.of(FleetFailed)
+    assert not failed.will_restart
+    assert "Choose the bf16 checkpoint" in failed.message.sentence
+    assert bench.listener.of(JobEnded)[0].message == failed.message
+
+
+@pytest.mark.logs_warnings
+def test_a_rank_that_dies_at_every_start_stops_after_the_second(bench: OwnerBench, qtbot: QtBot) -> None:
+    bench.owner.start_fleet(spec("die"))
+    wait_for(qtbot, bench, FleetFailed, 2)
+    assert [event.will_restart for event in bench.listener.of(FleetFailed)] == [True, False]
+    assert len(bench.maker.made) == 2
+
+
+@pytest.mark.logs_warnings
+def test_a_refusal_by_all_ranks_keeps_the_fleet(bench: OwnerBench, qtbot: QtBot) -> None:
+    bench.order("refuse The picture is gone.")
+    wait_for(qtbot, bench, JobEnded)
+    (ended,) = bench.listener.of(JobEnded)
+    assert (ended.outcome, ended.message.sentence) == (JobPhase.REFUSED, "The picture is gone.")
+    bench.order("clip")
+    wait_for(qtbot, bench, JobEnded, 2)
+    assert len(bench.maker.made) == 1
+
+
+@pytest.mark.logs_warnings
+def test_a_rank_that_dies_between_jobs_is_noticed_when_looked_for(bench: OwnerBench, qtbot: QtBot) -> None:
+    bench.order("clip")
+    wait_for(qtbot, bench, JobEnded)
+    import os
+    import signal
+
+    pid = bench.maker.made[0].rank_status()[1].pid
+    assert pid is not None
+    os.kill(pid, signal.SIGKILL)
+    qtbot.waitUntil(lambda: not bench.maker.made[0].is_alive, timeout=LONG_MS)
+    bench.owner.check_fleet()
+    wait_for(qtbot, bench, FleetFailed)
+    assert "Rank 1" in bench.listener.of(FleetFailed)[0].message.sentence
+    wait_for(qtbot, bench, FleetReady, 2)
+
+
+def test_a_stopped_fleet_gives_its_devices_back(bench: OwnerBench, qtbot: QtBot) -> None:
+    bench.owner.start_fleet(spec())
+    wait_for(qtbot, bench, FleetReady)
+    ranks = pids(bench)
+    bench.owner.stop_fleet()
+    wait_for(qtbot, bench, FleetStopped)
+    assert not any(map(is_running, ranks))
+    assert bench.baton.rank_rows() == ()
+
+
+@pytest.mark.parametrize("state", ["before it started", "idle", "starting", "ready", "busy", "wedged"])
+def test_the_end_comes_within_three_seconds_whatever_the_ranks_do(
+    qapp: object, qtbot: QtBot, tmp_path: Path, state: str
+) -> None:
+    bench = OwnerBench(tmp_path)
+    if state != "before it started":
+        bench.owner.start()
+    if state == "starting":
+        bench.owner.start_fleet(spec("hang"))
+        wait_for(qtbot, bench, FleetStarting)
+    elif state == "ready":
+        bench.owner.start_fleet(spec())
+        wait_for(qtbot, bench, FleetReady)
+    elif state in ("busy", "wedged"):
+        bench.order("clip 100000 0.02" if state == "busy" else "stop_rank 0")
+        wait_for(qtbot, bench, JobStarted)
+    if state == "wedged":
+        qtbot.waitUntil(lambda: any(row.text == "stopped" for row in bench.baton.rank_rows()), timeout=LONG_MS)
+    ranks = pids(bench)
+    begun_s = time.monotonic()
+    bench.owner.quit()
+    assert time.monotonic() - begun_s < RETURNS_S
+    assert bench.owner.join(ENDS_S)
+    assert time.monotonic() - begun_s < ENDS_S
+    assert not any(map(is_running, ranks))
+
+
+def test_previews_of_a_busy_second_do_not_queue_up(bench: OwnerBench, qtbot: QtBot) -> None:
+    num_posted = 0
+
+    def count() -> None:
+        nonlocal num_posted
+        num_posted += 1
+
+    bench.owner.start_fleet(spec())
+    wait_for(qtbot, bench, FleetReady)
+    bench.signals.posted.connect(count)
+    bench.order("flood 300 1000000")
+    # The window's thread is busy: it takes nothing and hears nothing until the job has ended.
+    deadline_s = time.monotonic() + 20
+    while not (bench.folder / "clips" / "1.mp4").exists() and time.monotonic() < deadline_s:
+        time.sleep(0.01)
+    assert (bench.folder / "clips" / "1.mp4").exists()
+    wait_for(qtbot, bench, JobEnded)
+    assert num_posted == 1
+    (mail,) = bench.mailbox.take()
+    pictures = [preview for preview in mail.previews if isinstance(preview, PreviewPicture)]
+    assert len(pictures) == 1
+    assert sum(len(preview.rgb) for preview in mail.previews) < 2_000_000
+    assert [event for event in mail.events if isinstance(event, StepDone)]
+
+
+def test_five_thousand_words_from_a_plain_thread_all_arrive(qapp: object, qtbot: QtBot, tmp_path: Path) -> None:
+    bench = OwnerBench(tmp_path)
+
+    def talk() -> None:
+        for key in range(5000):
+            bench.signals.told.emit(JobTaken(key))
+
+    talker = threading.Thread(target=talk)
+    talker.start()
+    qtbot.waitUntil(lambda: len(bench.listener.events) == 5000, timeout=LONG_MS)
+    talker.join()
+    assert [event.key for event in bench.listener.of(JobTaken)] == list(range(5000))
