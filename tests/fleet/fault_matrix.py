@@ -213,12 +213,13 @@ class FaultBench:
 
     def _warm_up(self) -> None:
         """Wait until the forkserver is ready: what it takes for that is no part of a cell."""
+        others = set(threading.enumerate())
         with MGPUController(
             STEPPING, cpu_ranks=1, log_folder=self._folder / "logs", forkserver=self._forkserver
         ) as fleet:
             fleet.start(timeout=100)
         # Its guard is ended last, and its thread with that.
-        assert wait_until(lambda: not any(thread.name == "podium-fleet" for thread in threading.enumerate()))
+        assert wait_until(lambda: set(threading.enumerate()) <= others)
 
     def _strike(self, fleet: MGPUController, spec: FaultSpec) -> tuple[Exception | None, float]:
         try:

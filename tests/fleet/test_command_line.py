@@ -102,9 +102,10 @@ def test_a_second_interrupt_ends_a_job_whose_rank_answers_no_more(tiny_pack: Pat
         while not any(tmp_path.iterdir()):
             assert process.poll() is None
             os.sched_yield()
-        (part,) = tmp_path.iterdir()
-        (writer,) = [pid for pid in processes_with(mark) if holds_open(pid, part)]
-        os.kill(writer, signal.SIGSTOP)
+        writers: list[int] = []
+        # The file has its name a moment before it is opened for the clip.
+        assert wait_until(lambda: writers.extend(writers_in(tmp_path, mark)) or writers)
+        os.kill(writers[0], signal.SIGSTOP)
         os.kill(process.pid, signal.SIGINT)
         assert any(line.startswith("Stopping at the next step.") for line in process.stderr)
         os.kill(process.pid, signal.SIGINT)
@@ -115,7 +116,13 @@ def test_a_second_interrupt_ends_a_job_whose_rank_answers_no_more(tiny_pack: Pat
     assert wait_until(lambda: not processes_with(mark), timeout_s=3)
 
 
-def holds_open(pid: int, path: Path) -> bool:
-    """Return whether a process has a file open."""
-    folder = Path(f"/proc/{pid}/fd")
-    return any(path == descriptor.readlink() for descriptor in folder.iterdir())
+def writers_in(folder: Path, mark: str) -> list[int]:
+    """Return the processes with this mark that hold a file in a folder open."""
+    found = []
+    for pid in processes_with(mark):
+        try:
+            is_writer = any(folder == fd.readlink().parent for fd in Path(f"/proc/{pid}/fd").iterdir())
+        except OSError:
+            continue
+        found += [pid] if is_writer else []
+    return found

@@ -36,6 +36,7 @@ from tests.fleet.conftest import FleetPool
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(900)]
 
 NUM_CANCELS, NUM_STOPS, NUM_JOBS = 1000, 50, 1000
+ALL_GONE_S = 2.0
 STEPS = {"action": "steps", "num_steps": 3}
 Record = Callable[[str, object], None]
 
@@ -122,7 +123,7 @@ def test_a_force_stop_returns_at_once_and_a_new_fleet_is_ready_soon(tmp_path: Pa
         fleet = new_fleet()
         ready_s.append(time.monotonic() - begun_s)
         stopping.join()
-        assert not any(map(is_running, pids))
+        assert wait_until(lambda left=pids: not any(map(is_running, left)), ALL_GONE_S)
     fleet.shutdown(graceful_timeout=5)
     for name, limit_s, times_s in (
         ("returns", 0.1, returned_s),

@@ -96,6 +96,7 @@ def test_what_one_rank_writes_into_a_nested_input_the_others_do_not_see(fleets: 
 
 
 def test_ten_thousand_small_tensors_need_no_descriptor_each(fleets: FleetPool) -> None:
+    fleets.get()
     before = num_descriptors()
     answer = echo(fleets, 1, many=[torch.tensor([k, k]) for k in range(10_000)])["many"]
     assert num_descriptors() <= before + 1
@@ -103,8 +104,9 @@ def test_ten_thousand_small_tensors_need_no_descriptor_each(fleets: FleetPool) -
 
 
 def test_a_thousand_unread_large_tensors_need_no_descriptor_each(fleets: FleetPool) -> None:
+    fleet = fleets.get()
     before = num_descriptors()
-    stream = fleets.get().stream(action="many_tensors", num_items=1000)
+    stream = fleet.stream(action="many_tensors", num_items=1000)
     items = list(stream)
     assert num_descriptors() <= before + 1
     assert [int(item[0]) for item in items] == list(range(1000))

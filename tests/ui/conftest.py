@@ -86,7 +86,8 @@ def _new_threads(before: set[threading.Thread]) -> list[str]:
 
 
 def _running_timers() -> list[QTimer]:
-    return [timer for timer in gc.get_objects() if isinstance(timer, QTimer) and _is_running(timer)]
+    # Not `isinstance`: that asks the object, and one of torch's warns whoever asks.
+    return [timer for timer in gc.get_objects() if issubclass(type(timer), QTimer) and _is_running(timer)]
 
 
 def _is_running(timer: QTimer) -> bool:

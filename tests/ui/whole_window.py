@@ -21,7 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QElapsedTimer, QObject, Qt, QTimer, Slot
+from PySide6.QtCore import QElapsedTimer, QEventLoop, QObject, Qt, QTimer, Slot
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QPlainTextEdit, QWidget
 
@@ -34,6 +34,13 @@ from podium.ui.views.picture import PictureView
 
 LONG_S = 60.0
 TICK_MS = 10
+
+
+def turn_loop() -> None:
+    """Let Qt work for a moment. Not by QTest.qWait, which keeps the interpreter that FFmpeg's threads ask for."""
+    loop = QEventLoop()
+    QTimer.singleShot(2, loop.quit)
+    loop.exec()
 
 
 class StallMeter(QObject):
@@ -111,7 +118,7 @@ class Person:
             if time.monotonic() - began_s > limit_s:
                 job, fleet = self.session.job, self.session.fleet
                 sys.exit(f"never came: {what}; job {job.phase} {job.error}, fleet {fleet.phase} {fleet.error}")
-            QTest.qWait(1)
+            turn_loop()
         return time.monotonic() - began_s
 
     def press(self, text: str) -> None:
