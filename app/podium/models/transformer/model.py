@@ -141,7 +141,7 @@ class AVTransformer(nn.Module):
             perturbations: What guidance perturbs; nothing by default.
         """
         perturbations = perturbations or Perturbations()
-        if video is not None and audio is not None:
+        if self._is_compiled and video is not None and audio is not None:
             self._warm_shapes.add(_shape(video, audio))
         # With one stream absent nothing crosses, so any level serves for its gate.
         video_state = audio_state = video_x = audio_x = video_emb = audio_emb = None
