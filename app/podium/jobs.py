@@ -49,6 +49,51 @@ PHASE_WORDS: Mapping[Phase, str] = {
 """What each phase is called before the artist."""
 
 
+class PipelineKind(StrEnum):
+    """The ways to make a clip: a closed set.
+
+    FAST: a distilled checkpoint, 8 + 3 steps. QUALITY: guided, two stages. HQ: guided by res_2s, two stages.
+    """
+
+    FAST = "fast"
+    QUALITY = "quality"
+    HQ = "hq"
+
+    @property
+    def is_guided(self) -> bool:
+        """Return whether it takes a negative prompt, guidance, a number of steps and the distilled LoRA."""
+        return self is not PipelineKind.FAST
+
+
+class Quantization(StrEnum):
+    """How the transformer's weights are held: a closed set."""
+
+    NONE = "none"
+    FP8_CAST = "fp8-cast"
+    FP8_SCALED = "fp8-scaled"
+
+
+@dataclass(frozen=True, slots=True)
+class GuidanceSpec:
+    """How one stream (video or audio) is guided; a scale that changes nothing costs no forward.
+
+    Args:
+        cfg: Pull away from the negative prompt; 1 does nothing.
+        stg: Pull away from the estimate with perturbed self-attention; 0 does nothing.
+        rescale: Share of the estimate's spread that is brought back to the unguided one's, 0 to 1.
+        modality: Pull away from the estimate of streams that do not hear each other; 1 does nothing.
+        skip_step: Guide only on steps that `skip_step + 1` divides; on the others the last estimate stays.
+        stg_blocks: Blocks whose self-attention is perturbed; empty takes the model generation's own.
+    """
+
+    cfg: float = 1.0
+    stg: float = 0.0
+    rescale: float = 0.0
+    modality: float = 1.0
+    skip_step: int = 0
+    stg_blocks: tuple[int, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class BranchStrengths:
     """Factors on a LoRA's strength by branch of the transformer."""
@@ -99,9 +144,16 @@ class GenerationRequest:
         prompt: What to show and sound; not empty.
         seed: 0 to 2**64 - 1.
         clip: Format of the finished clip.
+        output_path: The mp4 to write; its sidecar lies beside it.
         images: Conditioning pictures.
         loras: The LoRA set of this job.
-        output_path: The mp4 to write; its sidecar lies beside it.
+        pipeline: The way to make it; a fleet is started for one.
+        negative_prompt: What to stay away from; guided pipelines only.
+        num_inference_steps: Of the first stage of guided pipelines; None takes the model generation's own.
+        video_guidance, audio_guidance: Of guided pipelines; None takes the pipeline's and generation's own.
+        distilled_lora_strengths: In stage 1 and stage 2 of guided pipelines; None takes the pipeline's own.
+        generated_keyframes: Slots of key frames that the model makes itself (2.5): how many, spread evenly, or their
+            pixel frames.
     """
 
     prompt: str
@@ -110,6 +162,35 @@ class GenerationRequest:
     output_path: Path
     images: tuple[ImageSpec, ...] = ()
     loras: tuple[LoraSpec, ...] = ()
+    pipeline: PipelineKind = PipelineKind.FAST
+    negative_prompt: str = ""
+    num_inference_steps: int | None = None
+    video_guidance: GuidanceSpec | None = None
+    audio_guidance: GuidanceSpec | None = None
+    distilled_lora_strengths: tuple[float, float] | None = None
+    generated_keyframes: int | tuple[int, ...] = 0
+
+
+@dataclass(frozen=True, slots=True)
+class EnhanceRequest:
+    """A prompt that the text encoder's own language model shall write out in more detail.
+
+    Args:
+        prompt: The artist's words; not empty.
+        seed: 0 to 2**64 - 1; decides the words.
+        image_path: The picture that the clip starts from, or None.
+    """
+
+    prompt: str
+    seed: int = 0
+    image_path: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PromptEnhanced:
+    """The prompt written out, to be shown before anybody uses it."""
+
+    prompt: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +297,7 @@ JobEvent = (
     | MotionPreview
     | PreviewClip
     | RankMemory
+    | PromptEnhanced
     | ClipFinished
 )
 
@@ -235,7 +317,9 @@ __all__ = [
     "BranchStrengths",
     "ClipFinished",
     "ClipFormat",
+    "EnhanceRequest",
     "GenerationRequest",
+    "GuidanceSpec",
     "ImageSpec",
     "JobEvent",
     "LoraSpec",
@@ -244,8 +328,11 @@ __all__ = [
     "Phase",
     "PhaseEnded",
     "PhaseStarted",
+    "PipelineKind",
     "PreviewClip",
     "PreviewPicture",
+    "PromptEnhanced",
+    "Quantization",
     "RankMemory",
     "StepDone",
     "as_image_specs",
