@@ -12,6 +12,8 @@ import pytest
 if TYPE_CHECKING:
     import torch
 
+    from podium.models.tiny_pack import TinyPack
+
 DATA_FOLDER = Path(__file__).parent / "data"
 
 # Before anything loads torch: the networks are tiny, and threads that wait for a busy core cost them 20 times more.
@@ -44,6 +46,46 @@ def tiny_pack(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("tiny-pack")
     write_tiny_pack(folder, dtype="float32")
     return folder
+
+
+@pytest.fixture(scope="session")
+def tiny_pack_2_0(tiny_pack: Path) -> TinyPack:
+    """Return the model of 2.0 in the tiny pack."""
+    from podium.models.tiny_pack import TinyPack
+
+    return TinyPack(tiny_pack, "2.0")
+
+
+@pytest.fixture(scope="session")
+def tiny_pack_2_3(tiny_pack: Path) -> TinyPack:
+    """Return the model of 2.3 in the tiny pack."""
+    from podium.models.tiny_pack import TinyPack
+
+    return TinyPack(tiny_pack)
+
+
+@pytest.fixture(scope="session")
+def tiny_pack_2_5(tiny_pack: Path) -> TinyPack:
+    """Return the model of 2.5 in the tiny pack, in split files, with the convolutional video decoder."""
+    from podium.models.tiny_pack import TinyPack
+
+    return TinyPack(tiny_pack, "2.5")
+
+
+@pytest.fixture(scope="session")
+def tiny_pack_2_5_diffusion(tiny_pack: Path) -> TinyPack:
+    """Return the model of 2.5 in the tiny pack, in split files, with the diffusion decoder."""
+    from podium.models.tiny_pack import TinyPack
+
+    return TinyPack(tiny_pack, "2.5", has_diffusion_decoder=True)
+
+
+@pytest.fixture(scope="session")
+def tiny_pack_fp8(tiny_pack: Path) -> TinyPack:
+    """Return the model of 2.3 in the tiny pack whose inner blocks are in fp8 with scales."""
+    from podium.models.tiny_pack import TinyPack
+
+    return TinyPack(tiny_pack, is_fp8=True)
 
 
 @pytest.fixture(scope="session")

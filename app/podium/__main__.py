@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 _EXIT_NO_DISPLAY = 2
+_EXIT_HELD = 3
 _EXIT_INTERRUPTED = 130
+_CLIP_SUFFIX = ".mp4"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -21,8 +25,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         SystemExit: The arguments make no command, or ask for help or the version.
     """
     given = sys.argv[1:] if arguments is None else arguments
-    if not given:
-        return _open_window()
+    # Without a command, or with clips to open: a file manager names nothing else.
+    if all(_is_clip(argument) for argument in given):
+        return _open_window(given)
     try:
         # The border from the entry to the application: help and arguments that make no command end between the two
         # imports, before anything that a command needs is loaded.
@@ -33,12 +38,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from podium.cli.commands import run_command  # noqa: PLC0415
 
         _configure_logging(is_verbose=options.is_verbose)
-        return run_command(options)
+        code = run_command(options)
+        if arguments is None:
+            # The command has ended as it says: a Ctrl+C now would only break into the interpreter's own end.
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+        return code
     except KeyboardInterrupt:
         return _EXIT_INTERRUPTED
 
 
-def _open_window() -> int:
+def _is_clip(argument: str) -> bool:
+    return not argument.startswith("-") and argument.lower().endswith(_CLIP_SUFFIX)
+
+
+def _open_window(clips: Sequence[str]) -> int:
     # The border from the entry to the application: Qt ends the process where it cannot open a window, so whether it
     # can is found out between the two imports.
     from podium.ui.display import find_display_problem  # noqa: PLC0415
@@ -52,14 +65,23 @@ def _open_window() -> int:
     for purpose in ("DECODING", "ENCODING"):
         os.environ.setdefault(f"QT_FFMPEG_{purpose}_HW_DEVICE_TYPES", ",")
 
+    from podium.heap import return_large_pieces  # noqa: PLC0415
     from podium.ui.app import run_window  # noqa: PLC0415
+    from podium.ui.single_window import Handover, WindowHeldError  # noqa: PLC0415
 
+    return_large_pieces()
     _configure_logging(is_verbose=False)
     # What ranks log reaches the window through these loggers; the terminal gets warnings only.
     logging.getLogger("podium").setLevel(logging.INFO)
     for handler in logging.getLogger().handlers:
         handler.setLevel(logging.WARNING)
-    return run_window()
+    files = tuple(Path(clip).absolute() for clip in clips)
+    token = os.environ.get("XDG_ACTIVATION_TOKEN", "")
+    try:
+        return run_window(handover=Handover(files, token))
+    except WindowHeldError as error:
+        sys.stderr.write(f"{error.message}\n")
+        return _EXIT_HELD
 
 
 def _configure_logging(*, is_verbose: bool) -> None:

@@ -5,6 +5,7 @@ Source of all factors: the LTX-2 video VAE (8 x 32 x 32) and audio VAE (16 kHz, 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -67,7 +68,20 @@ class ClipFormat:
 
     def halved(self) -> ClipFormat:
         """Return the half-size format of a two-stage pipeline's first stage."""
-        return ClipFormat(self.height // 2, self.width // 2, self.num_frames, self.fps)
+        return self.reduced(2)
+
+    def reduced(self, scale: float) -> ClipFormat:
+        """Return the format of the stage before an upscaler that enlarges `scale` times (2 or 1.5)."""
+        factor = Fraction(scale)
+        return ClipFormat(int(self.height / factor), int(self.width / factor), self.num_frames, self.fps)
+
+
+def size_step_px(scale: float) -> int:
+    """Return what sides are multiples of where an upscaler enlarges `scale` times: 64 for 2, 96 for 1.5.
+
+    Both stages' sizes have to be whole latent cells.
+    """
+    return math.lcm(SPACE_FACTOR, int(SPACE_FACTOR * Fraction(scale)))
 
 
 def snap_num_frames(duration_s: float, fps: Fraction) -> int:
@@ -95,17 +109,21 @@ def parse_fps(text: str | float | Fraction) -> Fraction:
     return ntsc if rate.denominator != 1 and abs(ntsc - rate) < Fraction(1, 200) else rate
 
 
-def check_clip_format(clip: ClipFormat) -> None:
+def check_clip_format(clip: ClipFormat, step_px: int = SIZE_STEP_PX) -> None:
     """Check that a two-stage pipeline can make a clip of this format.
+
+    Args:
+        clip: Of the finished clip.
+        step_px: What its sides have to be multiples of; see `size_step_px`.
 
     Raises:
         JobRefusedError: With the nearest values that would be accepted.
     """
     for name, value in (("height", clip.height), ("width", clip.width)):
-        if value < SIZE_STEP_PX or value % SIZE_STEP_PX:
+        if value < step_px or value % step_px:
             raise JobRefusedError(
-                f"A {name} of {value} pixels cannot be made. It must be a multiple of {SIZE_STEP_PX}: "
-                f"{_neighbours(value, SIZE_STEP_PX, 0, SIZE_STEP_PX)} would do."
+                f"A {name} of {value} pixels cannot be made. It must be a multiple of {step_px}: "
+                f"{_neighbours(value, step_px, 0, step_px)} would do."
             )
     if clip.num_frames < TIME_FACTOR + 1 or clip.num_frames % TIME_FACTOR != 1:
         raise JobRefusedError(

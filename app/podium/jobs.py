@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from fractions import Fraction
 from pathlib import Path
 
 from podium.geometry import ClipFormat
@@ -154,6 +155,8 @@ class GenerationRequest:
         distilled_lora_strengths: In stage 1 and stage 2 of guided pipelines; None takes the pipeline's own.
         generated_keyframes: Slots of key frames that the model makes itself (2.5): how many, spread evenly, or their
             pixel frames.
+        stage_2_tiles: Rows and columns of tiles that stage 2 of guided pipelines works in; (1, 1) is the whole
+            picture at once. None takes what suits the fleet.
     """
 
     prompt: str
@@ -169,6 +172,24 @@ class GenerationRequest:
     audio_guidance: GuidanceSpec | None = None
     distilled_lora_strengths: tuple[float, float] | None = None
     generated_keyframes: int | tuple[int, ...] = 0
+    stage_2_tiles: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FileIdentity:
+    """What tells one content of a file from another: size and time at once, the fingerprint when they differ.
+
+    Args:
+        path: Where it lies.
+        num_bytes: Its size.
+        mtime_ns: When it was last changed.
+        fingerprint: 16 hex digits of its content; empty until it was read.
+    """
+
+    path: Path
+    num_bytes: int
+    mtime_ns: int
+    fingerprint: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,9 +209,35 @@ class EnhanceRequest:
 
 @dataclass(frozen=True, slots=True)
 class PromptEnhanced:
-    """The prompt written out, to be shown before anybody uses it."""
+    """The prompt written out, to be shown before anybody uses it.
+
+    Args:
+        prompt: The text.
+        note: A sentence on what was left aside, such as a picture that could not be looked at; empty if nothing was.
+    """
 
     prompt: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DurationRequest:
+    """A prompt whose clip's length the model shall tell; models with a duration head can.
+
+    Args:
+        prompt: Not empty.
+        fps: Frames per second of the clip, exact.
+    """
+
+    prompt: str
+    fps: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class DurationPredicted:
+    """The prompt asks for a clip of `num_frames` frames: 8k + 1, of 1 to 20 seconds."""
+
+    num_frames: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,6 +345,7 @@ JobEvent = (
     | PreviewClip
     | RankMemory
     | PromptEnhanced
+    | DurationPredicted
     | ClipFinished
 )
 
@@ -317,7 +365,10 @@ __all__ = [
     "BranchStrengths",
     "ClipFinished",
     "ClipFormat",
+    "DurationPredicted",
+    "DurationRequest",
     "EnhanceRequest",
+    "FileIdentity",
     "GenerationRequest",
     "GuidanceSpec",
     "ImageSpec",

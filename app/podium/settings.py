@@ -20,7 +20,7 @@ import tomli_w
 
 from podium.errors import PodiumError
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 FILE_NAME = "settings.toml"
 _VERSION_KEY = "schema_version"
 _logger = logging.getLogger(__name__)
@@ -33,12 +33,22 @@ class SettingsError(PodiumError):
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
-    """The model that was chosen last; empty where none was."""
+    """The model that was chosen last; empty where none was.
+
+    Args:
+        video_vae, audio_vae, duration_head: Of a model whose parts lie in files of their own.
+        quantization: "none" or "fp8-cast".
+    """
 
     checkpoint: str = ""
     text_encoder: str = ""
     upscaler: str = ""
     is_demo: bool = False
+    distilled_lora: str = ""
+    video_vae: str = ""
+    audio_vae: str = ""
+    duration_head: str = ""
+    quantization: str = "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,19 +66,13 @@ class DeviceSettings:
 
 @dataclass(frozen=True, slots=True)
 class ClipSettings:
-    """The form as it was left.
+    """Where clips go.
 
     Args:
-        folder: Where clips go; empty for the folder Podium among the user's videos.
-        frame_rate: As a fraction, such as "24000/1001".
+        folder: Empty for the folder Podium among the user's videos.
     """
 
     folder: str = ""
-    width: int = 1536
-    height: int = 1024
-    num_frames: int = 121
-    frame_rate: str = "24"
-    is_seed_locked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +83,17 @@ class WindowSettings:
         geometry: Where it stood; Qt's own description, base64.
         layout: How it was divided; the same.
         theme: "system", "light" or "dark".
+        language: Such as "de"; empty for the system's.
+        has_notifications: The artist is told beside the window of what is finished.
+        is_system_still: The system said last that nothing is to move; the window follows when it says otherwise.
     """
 
     geometry: str = ""
     layout: str = ""
     theme: str = "system"
+    language: str = ""
+    has_notifications: bool = True
+    is_system_still: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +114,16 @@ class Settings:
 SECTIONS: Mapping[str, type] = MappingProxyType(
     {"model": ModelSettings, "devices": DeviceSettings, "clip": ClipSettings, "window": WindowSettings}
 )
+
+
+def _without_form(tables: dict[str, Any]) -> dict[str, Any]:
+    """Leave out the form, which the library keeps."""
+    clip = tables.get("clip")
+    return {**tables, "clip": {key: clip[key] for key in clip if key == "folder"}} if isinstance(clip, dict) else tables
+
+
 # From each older version to the one after it: a function on the file's tables.
-MIGRATIONS: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = MappingProxyType({})
+MIGRATIONS: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = MappingProxyType({1: _without_form})
 
 
 def default_path() -> Path:

@@ -13,7 +13,7 @@ from typing import Any
 import torch.distributed
 
 from podium.jobs import Phase
-from podium.multigpu import launcher, rendezvous, worker
+from podium.multigpu import attention, launcher, rendezvous, worker
 from podium.multigpu.job import JobContext
 from podium.multigpu.link import Link
 from podium.multigpu.messages import BeginMessage
@@ -141,7 +141,7 @@ def install() -> None:
     before(Link, "next_packet", on_wait)
     before(torch.distributed, "broadcast", on_broadcast)
     before(JobContext, "checkpoint", on_checkpoint)
-    before(torch.distributed, "all_to_all_single", on_exchange)
+    before(attention, "all_to_all", on_exchange)
     before(torch.distributed, "destroy_process_group", on_leave)
     receive, send = worker.Worker._receive_inputs, worker.Worker._send_item
 

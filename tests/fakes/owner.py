@@ -11,14 +11,15 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Slot
 
-from podium.jobs import ClipFormat, GenerationRequest
+from podium.jobs import ClipFormat, EnhanceRequest, GenerationRequest
 from podium.models.paths import ModelPaths
 from podium.ui.baton import Baton, Controller
 from podium.ui.fleet_maker import RunnerFleetMaker
 from podium.ui.mailbox import Mailbox
 from podium.ui.owner import Owner, OwnerSignals
 from podium.ui.state.events import OwnerEvent
-from podium.ui.state.values import DeviceChoice, FleetSpec, JobOrder
+from podium.ui.state.orders import JobOrder, PromptOrder
+from podium.ui.state.values import DeviceChoice, FleetSpec
 
 CLIP = ClipFormat(192, 256, 25, Fraction(24))
 RUNNER = "tests.fakes.ui_runner:UiRunner"
@@ -119,13 +120,20 @@ class OwnerBench:
         self.signals = OwnerSignals()
         self.listener = Listener(self.signals)
         self.owner = Owner(self.maker, self.baton, self.mailbox, self.signals)
-        self._last_key = 0
+        self._last_key = self._last_prompt_key = 0
 
     def order(self, prompt: str, fleet: FleetSpec | None = None) -> JobOrder:
         """Submit a job that does what the prompt says."""
         self._last_key += 1
         path = self.folder / "clips" / f"{self._last_key}.mp4"
         order = JobOrder(self._last_key, fleet or spec(), GenerationRequest(prompt, 1, CLIP, path), {"podium": 1})
+        self.owner.submit(order)
+        return order
+
+    def prompt_order(self, prompt: str, fleet: FleetSpec | None = None) -> PromptOrder:
+        """Submit a prompt that shall be written out."""
+        self._last_prompt_key -= 1
+        order = PromptOrder(self._last_prompt_key, fleet or spec(), EnhanceRequest(prompt))
         self.owner.submit(order)
         return order
 

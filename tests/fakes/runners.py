@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import importlib
 import logging
 import os
 import signal
@@ -64,6 +65,11 @@ class ScriptedRunner(MGPURunner):
         """Give one rank's arguments back."""
         if self.rank == rank:
             yield kwargs
+
+    def do_call(self, *, rank: int, function: str, **kwargs: Any) -> Iterator[Any]:
+        """Yield what `module:function(runner, **kwargs)` yields."""
+        module, _, name = function.partition(":")
+        yield from getattr(importlib.import_module(module), name)(self, **kwargs)
 
     def do_many_tensors(self, *, rank: int, num_items: int) -> Iterator[Any]:
         """Yield tensors that are too large to travel inside a message."""

@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from podium.errors import PodiumError
-from podium.helper.requests import Answer, Request
+from podium.helper.requests import Answer, CheckedJob, CheckRequest, Request, WriteDemoPack
+from podium.jobs import ClipFinished
+from podium.library import Library
 from podium.models.paths import ModelPaths
+from podium.ui.state.events import FleetReady, FleetStarting, JobEnded, JobStarted
 from podium.ui.state.session import Places, SessionState
-from podium.ui.state.values import DeviceChoice, FleetSpec, RankRow
+from podium.ui.state.values import DeviceChoice, FleetPhase, FleetSpec, JobPhase, RankRow
 
 MODELS = ModelPaths(Path("/models/ltx.safetensors"), Path("/models/gemma"), Path("/models/upscaler.safetensors"))
 SPEC = FleetSpec(MODELS, DeviceChoice(cpu_ranks=2), "float32", 124_440)
@@ -61,7 +64,61 @@ class FakeControls:
         self.calls.append("force_stop")
 
 
-def make_session(folder: Path) -> tuple[SessionState, FakeHelper, FakeControls]:
-    """Return a window's states in a world of fakes."""
+@dataclass
+class FakeTrash:
+    """Notes what is thrown away; it takes nothing that it is told not to."""
+
+    refused: set[Path] = field(default_factory=set)
+    taken: list[Path] = field(default_factory=list)
+
+    def take(self, path: Path) -> bool:
+        if path in self.refused:
+            return False
+        self.taken.append(path)
+        return True
+
+
+def make_session(
+    folder: Path, library: Library | None = None, trash: FakeTrash | None = None
+) -> tuple[SessionState, FakeHelper, FakeControls]:
+    """Return a window's states in a world of fakes, with a library that is gone with them unless one is given."""
     helper, controls = FakeHelper(), FakeControls()
-    return SessionState(helper, controls, Places(clips=folder / "clips", cache=folder / "cache")), helper, controls
+    session = SessionState(
+        helper,
+        controls,
+        Places(clips=folder / "clips", cache=folder / "cache", data=folder / "data"),
+        library=library or Library.in_memory(),
+        trash=trash or FakeTrash(),
+    )
+    return session, helper, controls
+
+
+def make_ready(session: SessionState, helper: FakeHelper, *, prompt: str = "") -> None:
+    """Bring a window to where Generate can be pressed."""
+    if prompt:
+        session.compose.set_prompt(prompt)
+    session.try_demo()
+    helper.answer(WriteDemoPack, MODELS)
+    session.devices.use_cpu(2)
+
+
+def run_next(session: SessionState, helper: FakeHelper) -> int:
+    """Have the entry at work checked and begun, and return its key."""
+    helper.answer(CheckRequest, CheckedJob(5, (), {"podium": 1}))
+    running = session.queue.running
+    assert running is not None
+    if session.fleet.phase not in (FleetPhase.READY, FleetPhase.BUSY):
+        session.apply(FleetStarting(running.spec))
+        session.apply(FleetReady(running.spec, 2.0))
+    session.apply(JobStarted(running.key))
+    return running.key
+
+
+def finish(session: SessionState, key: int) -> ClipFinished:
+    """Have the entry at work end in a clip."""
+    running = session.queue.running
+    assert running is not None
+    path = running.request.output_path
+    clip = ClipFinished(path, path.with_suffix(".json"), running.request.clip, 24_000, 4)
+    session.apply(JobEnded(key, JobPhase.FINISHED, clip=clip))
+    return clip

@@ -8,8 +8,11 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+import torch.distributed as dist
+
 from podium.jobs import (
     ClipFinished,
+    EnhanceRequest,
     GenerationRequest,
     JobEvent,
     MotionPreview,
@@ -17,6 +20,7 @@ from podium.jobs import (
     PhaseEnded,
     PhaseStarted,
     PreviewPicture,
+    PromptEnhanced,
     StepDone,
 )
 from podium.multigpu import MGPURunner, RunnerError
@@ -31,9 +35,21 @@ class UiRunner(MGPURunner):
         self._setup = kwargs
         getattr(self, f"setup_{checkpoint_path}", lambda: None)()
 
-    def __call__(self, *, request: GenerationRequest, parameters: dict[str, object]) -> Iterator[JobEvent]:
-        action, *words = request.prompt.split()
-        for event in getattr(self, f"do_{action}")(request, *words):
+    def __call__(
+        self,
+        *,
+        request: GenerationRequest | None = None,
+        parameters: dict[str, object] | None = None,
+        enhance: EnhanceRequest | None = None,
+        is_exercise: bool = False,
+    ) -> Iterator[JobEvent]:
+        if is_exercise:
+            dist.barrier(group=self.groups.control_group)
+            return
+        asked = request or enhance
+        assert asked is not None
+        action, *words = asked.prompt.split()
+        for event in getattr(self, f"do_{action}")(asked, *words):
             if self.rank == 0:
                 yield event
 
@@ -64,6 +80,17 @@ class UiRunner(MGPURunner):
             request.output_path.parent.mkdir(parents=True, exist_ok=True)
             request.output_path.write_bytes(b"clip")
         yield ClipFinished(request.output_path, request.output_path.with_suffix(".json"), request.clip, 24_000, 4)
+
+    def do_write(self, request: EnhanceRequest, num_tokens: str = "3", token_s: str = "0.01") -> Iterator[JobEvent]:
+        """Write so many tokens."""
+        count = int(num_tokens)
+        yield PhaseStarted(Phase.ENCODING, count)
+        for token in range(1, count + 1):
+            time.sleep(float(token_s))
+            self.job.checkpoint(Phase.ENCODING, token, count)
+            yield StepDone(Phase.ENCODING, token, count, float(token_s))
+        yield PhaseEnded(Phase.ENCODING, count * float(token_s))
+        yield PromptEnhanced(f"{request.prompt}, written out", "A note.")
 
     def do_stop_rank(self, _request: GenerationRequest, rank: str) -> Iterator[JobEvent]:
         """Let the kernel stop one rank in the middle of a step."""

@@ -23,20 +23,6 @@ from podium.multigpu import (
 
 from tests.fleet.conftest import FleetPool
 
-USAGE = """
-from podium.multigpu import MGPUController
-
-controller = MGPUController(MyRunner, cpu_ranks=2)
-controller.start(checkpoint_path="...", gemma_root="...") # setup kwargs
-stream = controller.stream(prompt="a cat", seed=42)
-try:
-    for item in stream:          # one element per yield, as it arrives (NOT gathered across ranks)
-        show(item)
-finally:
-    stream.drain()               # free the controller even on early exit
-controller.shutdown()
-"""
-
 
 def result_of(stream: Stream) -> tuple[list[Any], Any]:
     items = []
@@ -61,25 +47,6 @@ def in_thread(function: Callable[[], object]) -> object:
     thread.start()
     thread.join(timeout=30)
     return outcome[0]
-
-
-def test_the_usage_example_runs_as_it_is_written() -> None:
-    import torch
-
-    from podium.multigpu import MGPURunner
-
-    class MyRunner(MGPURunner):
-        @torch.inference_mode()
-        def setup(self, *, checkpoint_path: str, gemma_root: str) -> None:
-            self.paths = (checkpoint_path, gemma_root)
-
-        @torch.inference_mode()
-        def __call__(self, *, prompt: str, seed: int) -> Any:
-            yield self.rank, prompt, seed, self.paths, torch.is_inference_mode_enabled()
-
-    shown: list[Any] = []
-    exec(USAGE, {"MyRunner": MyRunner, "show": shown.append})
-    assert sorted(shown) == [(rank, "a cat", 42, ("...", "..."), True) for rank in (0, 1)]
 
 
 def test_items_arrive_one_by_one_and_the_returns_of_all_ranks_end_the_stream(fleets: FleetPool) -> None:

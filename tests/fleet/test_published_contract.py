@@ -78,21 +78,7 @@ def test_a_runner_written_from_the_description_works_unchanged(
     del sys.modules["my_pipeline"]
 
 
-def test_the_published_usage_runs_as_a_script(run_script: Callable[..., Script]) -> None:
-    script = run_script(
-        """
-import torch
-
-class MyRunner(MGPURunner):
-    @torch.inference_mode()
-    def setup(self, *, checkpoint_path: str, gemma_root: str) -> None:
-        self.paths = (checkpoint_path, gemma_root)
-
-    @torch.inference_mode()
-    def __call__(self, *, prompt: str, seed: int):
-        yield prompt, seed, self.paths
-
-show = lambda item: print("shown", item, flush=True)
+USAGE = """
 controller = MGPUController(MyRunner, cpu_ranks=2)
 controller.start(checkpoint_path="...", gemma_root="...") # setup kwargs
 stream = controller.stream(prompt="a cat", seed=42)
@@ -101,8 +87,27 @@ try:
         show(item)
 finally:
     stream.drain() # free the controller even on early exit
-    controller.shutdown()
+controller.shutdown()
 """
-    )
-    assert script.wait_for("shown") == script.wait_for("shown") == "shown ('a cat', 42, ('...', '...'))\n"
+USAGE_RUNNER = """
+import torch
+from podium.multigpu import MGPUController, MGPURunner
+
+class MyRunner(MGPURunner):
+    @torch.inference_mode()
+    def setup(self, *, checkpoint_path: str, gemma_root: str) -> None:
+        self.paths = (checkpoint_path, gemma_root)
+
+    @torch.inference_mode()
+    def __call__(self, *, prompt: str, seed: int):
+        yield self.rank, prompt, seed, self.paths, torch.is_inference_mode_enabled()
+
+show = lambda item: print("shown", item, flush=True)
+"""
+
+
+def test_the_published_usage_runs_as_it_is_written_in_a_script(run_script: Callable[..., Script]) -> None:
+    script = run_script(USAGE_RUNNER + USAGE)
+    lines = sorted(script.wait_for("shown") for _ in range(2))
+    assert lines == [f"shown ({rank}, 'a cat', 42, ('...', '...'), True)\n" for rank in (0, 1)]
     assert script.process.wait(timeout=20) == 0

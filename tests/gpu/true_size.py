@@ -1,10 +1,11 @@
-"""Measure the distilled pipeline with a transformer of true size and random weights, through the ordinary path.
+"""Measure the distilled and the two-stage pipeline with a transformer of true size and random weights.
 
     python -m tests.gpu.true_size FOLDER [--devices 0] [--lora-rank 384]
 
 writes an LTX-2.3 checkpoint of true size (about 41 GB; the VAE, vocoder and Gemma are the tiny pack's, the projection
-is sized to that Gemma), starts a fleet with the shipped runner, makes clips of 121 frames at 1024 x 1536, and prints
-seconds a phase and a step, memory by phase, gigabytes a second of loading, and seconds of LoRA swaps.
+is sized to that Gemma), starts a fleet with each shipped runner in turn, loads by the ordinary path, makes clips of 121
+frames at 1024 x 1536, and prints seconds a phase and a step, memory by phase, gigabytes a second of loading, and
+seconds of LoRA swaps.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import json
 import math
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -25,7 +27,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from podium.geometry import ClipFormat
-from podium.jobs import GenerationRequest, LorasApplied, LoraSpec, Phase, PhaseEnded, RankMemory, StepDone
+from podium.jobs import GenerationRequest, LorasApplied, LoraSpec, Phase, PhaseEnded, PipelineKind, RankMemory, StepDone
 from podium.models.module_weights import without_weights
 from podium.models.paths import ModelPaths
 from podium.models.text_encoder import EmbeddingsProcessor
@@ -35,7 +37,8 @@ from podium.models.transformer.model import AVTransformer
 from podium.multigpu import MGPUController, RunnerRef, preload_forkserver
 from podium.pipelines.parameters import clip_parameters
 
-RUNNER = RunnerRef("podium.multigpu.runners.distilled_mgpu:DistilledRunner")
+DISTILLED = RunnerRef("podium.multigpu.runners.distilled_mgpu:DistilledRunner")
+TWO_STAGES = RunnerRef("podium.multigpu.runners.ti2vid_two_stages_mgpu:TI2VidTwoStagesRunner")
 PREFIX = "model.diffusion_model."
 # What differs from the tiny pack. Source: the configuration of the released 22 B checkpoints.
 TRUE_SIZE = {
@@ -161,25 +164,36 @@ def main() -> None:
         write_lora(lora, paths.checkpoint_path, rank, device)
     torch.cuda.empty_cache()
     print(f"written in {time.perf_counter() - began_s:.1f} s")
-    with MGPUController(RUNNER, devices=values.devices) as controller:
+    clip = ClipFormat(1024, 1536, 121, Fraction(24))
+    request = GenerationRequest("a red fox", 7, clip, values.folder / "clip.mp4")
+    with started(DISTILLED, paths, values) as controller:
+        run(controller, request, paths, "distilled")
+        a, b = (replace(request, loras=(LoraSpec(lora, 0.8),)) for lora in loras)
+        small = ClipFormat(256, 256, 25, Fraction(24))
+        for title, job in (("LoRA A", a), ("no LoRA", request), ("LoRA A again", a), ("LoRA B", b)):
+            run(controller, replace(job, clip=small), paths, title)
+    guided = replace(request, pipeline=PipelineKind.QUALITY, negative_prompt="blurry")
+    paths = replace(paths, distilled_lora_path=loras[0])
+    with started(TWO_STAGES, paths, values) as controller:
+        run(controller, guided, paths, "two stages, guided")
+
+
+@contextmanager
+def started(runner: RunnerRef, paths: ModelPaths, values: argparse.Namespace) -> Iterator[MGPUController]:
+    """Start a fleet with the model loaded, and print what that took."""
+    with MGPUController(runner, devices=values.devices) as controller:
         began_s = time.perf_counter()
         controller.start(
             checkpoint_path=paths.checkpoint_path,
             gemma_root=paths.gemma_root,
             spatial_upsampler_path=paths.spatial_upsampler_path,
+            distilled_lora_path=paths.distilled_lora_path,
             preview_folder=values.folder,
         )
         took_s = time.perf_counter() - began_s
         num_bytes = paths.checkpoint_path.stat().st_size
-        print(f"fleet with the model ready in {took_s:.1f} s, {num_bytes / 1e9 / took_s:.2f} GB/s")
-        clip = ClipFormat(1024, 1536, 121, Fraction(24))
-        request = GenerationRequest("a red fox", 7, clip, values.folder / "clip.mp4")
-        run(controller, request, paths, "first job")
-        run(controller, request, paths, "second job")
-        a, b = (replace(request, loras=(LoraSpec(lora, 0.8),)) for lora in loras)
-        small = ClipFormat(256, 256, 25, Fraction(24))
-        for title, job in (("LoRA A", a), ("LoRA B", b), ("LoRA A again", a), ("no LoRA", request)):
-            run(controller, replace(job, clip=small), paths, title)
+        print(f"\nfleet with the model ready in {took_s:.1f} s, {num_bytes / 1e9 / took_s:.2f} GB/s")
+        yield controller
 
 
 if __name__ == "__main__":

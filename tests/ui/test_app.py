@@ -17,9 +17,11 @@ from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from podium.library import Library
 from podium.models.tiny_pack import ensure_tiny_pack
-from podium.settings import ClipSettings, DeviceSettings, Settings, WindowSettings, load_settings, save_settings
+from podium.settings import DeviceSettings, Settings, WindowSettings, load_settings, save_settings
 from podium.ui.app import PodiumWindow, WindowPlaces
+from podium.ui.state.queue import QueueState
 from podium.ui.state.values import CancelPhase, FleetPhase, JobPhase
 
 from tests.fakes.owner import WatchedMaker
@@ -82,7 +84,64 @@ def test_a_press_of_generate_becomes_a_clip(opened: Opened, qtbot: QtBot) -> Non
     assert session.job.motion is not None
     assert session.fleet.phase is FleetPhase.READY
     assert [row.step for row in session.job.phases] == [20]
-    assert len(session.history.entries) == 1
+    assert session.history.num_entries == 1
+
+
+def test_a_queue_is_made_in_its_order_and_is_empty_then(opened: Opened, qtbot: QtBot) -> None:
+    window = opened()
+    session = window.session
+    bring_to_generate(window, qtbot, "clip 3 0.01")
+    session.queue.pause()
+    session.generate(num_seeds=10)
+    session.queue.move_to_front(session.queue.entries[-1].key)
+    seeds = [entry.request.seed for entry in session.queue.entries]
+    session.queue.resume()
+    qtbot.waitUntil(lambda: session.history.num_entries == 10, timeout=LONG_MS)
+    made = [row.request.seed for row in window.library.history.page(limit=20)]
+    assert made[::-1] == seeds
+    assert (session.queue.entries, window.library.queue.load()) == ((), ())
+
+
+@pytest.mark.logs_warnings
+def test_two_fleets_that_fail_in_a_row_pause_the_queue_until_it_is_resumed(opened: Opened, qtbot: QtBot) -> None:
+    window = opened()
+    session = window.session
+    bring_to_generate(window, qtbot, "die 0")
+    for prompt in ("die 0", "die 1", "clip"):
+        session.compose.set_prompt(prompt)
+        session.generate()
+    qtbot.waitUntil(lambda: session.queue.is_paused, timeout=LONG_MS)
+    assert [entry.status for entry in session.queue.entries] == ["failed", "failed", "pending"]
+    first, second, _ = session.queue.entries
+    assert (first.failed_rank, second.failed_rank) == (0, 1)
+    assert second.error is not None
+    assert second.error.sentence.partition(":")[0] in session.queue.pause_reason
+    session.queue.resume()
+    qtbot.waitUntil(lambda: session.job.phase is JobPhase.FINISHED, timeout=LONG_MS)
+    assert [entry.status for entry in session.queue.entries] == ["failed", "failed"]
+
+
+def test_what_changed_since_generate_is_refused_by_the_real_helper(
+    opened: Opened, qtbot: QtBot, tmp_path: Path
+) -> None:
+    window = opened()
+    session = window.session
+    bring_to_generate(window, qtbot, "clip")
+    image = QImage(64, 64, QImage.Format.Format_RGB888)
+    image.fill(0x102030)
+    path = tmp_path / "start.png"
+    assert image.save(str(path))
+    session.compose.images.add([path])
+    qtbot.waitUntil(lambda: session.can_generate, timeout=LONG_MS)
+    session.queue.pause()
+    session.generate()
+    qtbot.waitUntil(lambda: bool(session.queue.entries[0].files), timeout=LONG_MS)
+    image.fill(0xFFFFFF)
+    assert image.save(str(path))
+    session.queue.resume()
+    qtbot.waitUntil(lambda: session.queue.entries[0].status == "refused", timeout=LONG_MS)
+    assert session.queue.entries[0].error is not None
+    assert "“start.png” was changed since" in session.queue.entries[0].error.sentence
 
 
 def test_a_wedged_rank_is_stopped_from_the_window_and_the_next_clip_is_made(opened: Opened, qtbot: QtBot) -> None:
@@ -143,24 +202,32 @@ def test_a_window_remembers(opened: Opened, qtbot: QtBot, places: WindowPlaces, 
 
 @pytest.mark.logs_warnings
 def test_settings_that_cannot_be_are_no_reason_not_to_open(opened: Opened, places: WindowPlaces) -> None:
-    clip = ClipSettings(width=-5, height=10**9, num_frames=0, frame_rate="x")
     strange = WindowSettings(geometry="no base64 at all", layout="ÿ", theme="pink")
-    save_settings(Settings(clip=clip, devices=DeviceSettings(cpu_ranks=10**6), window=strange), places.settings)
+    save_settings(Settings(devices=DeviceSettings(cpu_ranks=10**6), window=strange), places.settings)
     window = opened()
-    assert window.session.compose.width % 64 == 0
     assert window.session.devices.cpu_ranks == os.cpu_count()
 
 
-def test_a_pasted_picture_is_kept_in_a_file(opened: Opened, qtbot: QtBot) -> None:
+def test_a_pasted_picture_is_kept_in_a_file(opened: Opened, places: WindowPlaces, qtbot: QtBot) -> None:
     window = opened()
     assert window.widget is not None
     image = QImage(8, 6, QImage.Format.Format_RGB888)
     image.fill(0x102030)
     window.widget.image_pasted.emit(image)
-    path = window.session.compose.image_path
-    assert path is not None
-    assert QImage(str(path)).size() == image.size()
-    qtbot.waitUntil(lambda: window.session.compose.image_thumbnail is not None, timeout=LONG_MS)
+    images = window.session.compose.images
+    # Not in the cache: there is no other copy.
+    assert images.items[0].path.parent == places.data_folder / "pictures"
+    assert QImage(str(images.items[0].path)).size() == image.size()
+    qtbot.waitUntil(lambda: images.items[0].thumbnail is not None, timeout=LONG_MS)
+
+
+def test_a_pasted_picture_that_cannot_be_kept_is_said_to_be(opened: Opened, places: WindowPlaces) -> None:
+    window = opened()
+    assert window.widget is not None
+    (places.data_folder / "pictures").write_text("no folder")
+    window.widget.image_pasted.emit(QImage(8, 6, QImage.Format.Format_RGB888))
+    assert window.session.compose.images.items == ()
+    assert "cannot be kept" in window.widget.notice.sentence
 
 
 class Program:
@@ -284,6 +351,42 @@ def test_a_signal_ends_a_busy_window_and_leaves_nothing(program: Callable[..., P
     started.read_until("running")
     assert started.end(signal.SIGTERM) == []
     assert started.process.returncode == 0
+
+
+@pytest.mark.parametrize("phase", ["start", "step", "idle"])
+def test_a_killed_window_leaves_its_queue_to_the_next(
+    program: Callable[..., Program], tmp_path: Path, phase: str
+) -> None:
+    ready = {
+        "start": 'session.fleet.phase == "starting" and session.fleet.rows',
+        "step": 'session.job.phase == "running" and session.fleet.rows',
+        "idle": "len(session.queue.entries) == 2",
+    }
+    started = program(f"""
+        if {phase == "start"}:
+            maker = window.owner._maker
+            setup_kwargs = maker.setup_kwargs
+            maker.setup_kwargs = lambda spec: setup_kwargs(spec) | {{"checkpoint_path": "hang"}}
+        session.compose.set_prompt("clip 100000 0.02")
+        def queue():
+            if {phase == "idle"}:
+                session.queue.pause()
+            session.generate()
+            session.compose.set_prompt("clip two")
+            session.generate()
+        when(lambda: session.can_generate, queue)
+        when(lambda: session.queue.entries and {ready[phase]}, lambda: print("there", flush=True))
+    """)
+    started.read_until("there")
+    assert started.end(signal.SIGKILL) == []
+    with Library.open(tmp_path / "library.sqlite") as library:
+        assert (library.problem, library.was_left_open) == ("", True)
+        queue = QueueState(library)
+        assert [entry.title for entry in queue.entries] == ["clip 100000 0.02", "clip two"]
+        assert {entry.status for entry in queue.entries} == {"pending"}
+        assert queue.is_paused
+        assert "unexpectedly" in queue.pause_reason
+        assert (queue.interrupted is not None) is (phase != "idle")
 
 
 def test_when_the_window_is_killed_nothing_is_left(program: Callable[..., Program]) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from podium.jobs import PhaseStarted, PreviewPicture, StepDone
+from podium.jobs import Phase, PhaseStarted, PreviewPicture, StepDone
 from podium.ui.state.events import (
     FleetFailed,
     FleetReady,
@@ -99,6 +99,60 @@ def test_a_soft_cancel_ends_the_job_and_keeps_the_fleet(bench: OwnerBench, qtbot
     assert len(bench.maker.made) == 1
 
 
+def test_a_prompt_is_written_out_between_two_clips_on_the_fleet_that_is_up(bench: OwnerBench, qtbot: QtBot) -> None:
+    bench.order("clip")
+    # It would want longer clips, and has no use for them.
+    prompt = bench.prompt_order("write", bench.with_longer_clips())
+    bench.order("clip")
+    wait_for(qtbot, bench, JobEnded, 3)
+    assert [event.key for event in bench.listener.of(JobEnded)] == [1, prompt.key, 2]
+    answer = bench.listener.of(JobEnded)[1].answer
+    assert (answer.prompt, answer.note) == ("write, written out", "A note.")
+    assert len(bench.maker.made) == 1
+    mail = next(mail for mail in bench.mailbox.take() if mail.key == prompt.key)
+    steps = [event for event in mail.events if isinstance(event, StepDone)]
+    assert steps[-1].step == 3
+
+
+def test_a_prompt_is_written_out_before_there_is_a_clip(bench: OwnerBench, qtbot: QtBot) -> None:
+    bench.prompt_order("write")
+    wait_for(qtbot, bench, JobEnded)
+    kinds = [type(event) for event in bench.listener.events]
+    assert kinds == [JobTaken, FleetStarting, FleetReady, JobStarted, JobEnded]
+
+
+def test_writing_ends_softly_and_keeps_the_fleet(bench: OwnerBench, qtbot: QtBot) -> None:
+    order = bench.prompt_order("write 100000 0.02")
+    wait_for(qtbot, bench, JobStarted)
+    bench.baton.cancel(order.key)
+    wait_for(qtbot, bench, JobEnded)
+    bench.order("clip")
+    wait_for(qtbot, bench, JobEnded, 2)
+    assert outcomes(bench) == [JobPhase.STOPPED, JobPhase.FINISHED]
+    assert len(bench.maker.made) == 1
+
+
+def test_what_was_cancelled_before_its_turn_starts_no_fleet(bench: OwnerBench, qtbot: QtBot) -> None:
+    bench.order("clip 30 0.02")
+    wait_for(qtbot, bench, JobStarted)
+    order = bench.prompt_order("write", spec("hang"))
+    bench.baton.cancel(order.key)
+    wait_for(qtbot, bench, JobEnded, 2)
+    assert outcomes(bench) == [JobPhase.FINISHED, JobPhase.STOPPED]
+    assert len(bench.maker.made) == 1
+
+
+def test_a_force_stop_takes_back_what_waits_and_a_new_fleet_still_comes_by_itself(
+    bench: OwnerBench, qtbot: QtBot
+) -> None:
+    bench.order("clip 100000 0.02")
+    wait_for(qtbot, bench, JobStarted)
+    bench.prompt_order("write")
+    bench.baton.force_stop()
+    wait_for(qtbot, bench, FleetReady, 2)
+    assert outcomes(bench) == [JobPhase.STOPPED, JobPhase.STOPPED]
+
+
 def test_a_cancel_before_there_is_a_stream_still_reaches_the_job(bench: OwnerBench, qtbot: QtBot) -> None:
     order = bench.order("clip 10000 0.02")
     bench.baton.cancel(order.key)
@@ -164,6 +218,13 @@ def test_a_death_fails_the_job_says_why_and_one_new_fleet_comes_by_itself(bench:
     assert outcomes(bench) == [JobPhase.FAILED]
     (failed,) = bench.listener.of(FleetFailed)
     assert failed.will_restart
+    assert not failed.is_end
+    (ended,) = bench.listener.of(JobEnded)
+    # This runner tells of no phase, so it is the last one that the rank was in.
+    assert (ended.rank, ended.phase) == (1, Phase.STARTING)
+    assert ended.message == failed.message
+    # The queue begins its next entry when it hears of the end: by then it has to know of the fleet.
+    assert bench.listener.events.index(failed) < bench.listener.events.index(ended)
     assert "Rank 1" in failed.message.sentence
     assert "killed by the system" in failed.message.sentence
     bench.order("clip")
@@ -178,6 +239,7 @@ def test_after_two_failures_in_a_row_no_fleet_comes_by_itself(bench: OwnerBench,
     wait_for(qtbot, bench, FleetFailed, 2)
     bench.owner.check_fleet()
     assert [event.will_restart for event in bench.listener.of(FleetFailed)] == [True, False]
+    assert [event.is_end for event in bench.listener.of(FleetFailed)] == [False, True]
     assert "second failure in a row" in bench.listener.of(FleetFailed)[-1].message.sentence
     # What is asked for is still done.
     bench.order("clip")
@@ -187,12 +249,32 @@ def test_after_two_failures_in_a_row_no_fleet_comes_by_itself(bench: OwnerBench,
 
 
 @pytest.mark.logs_warnings
+def test_a_clip_between_two_failures_lets_them_be_no_row(bench: OwnerBench, qtbot: QtBot) -> None:
+    for prompt in ("die 0", "clip", "die 1"):
+        bench.order(prompt)
+    wait_for(qtbot, bench, FleetFailed, 2)
+    assert [event.is_end for event in bench.listener.of(FleetFailed)] == [False, False]
+
+
+@pytest.mark.logs_warnings
+def test_two_setups_that_are_refused_are_a_row_too(bench: OwnerBench, qtbot: QtBot) -> None:
+    bench.order("clip", spec("refuse"))
+    bench.order("clip", spec("refuse"))
+    wait_for(qtbot, bench, FleetFailed, 2)
+    assert [(event.will_restart, event.is_end) for event in bench.listener.of(FleetFailed)] == [
+        (False, False),
+        (False, True),
+    ]
+
+
+@pytest.mark.logs_warnings
 def test_what_ranks_refuse_in_setup_is_told_and_not_tried_again(bench: OwnerBench, qtbot: QtBot) -> None:
     bench.order("clip", spec("refuse"))
     wait_for(qtbot, bench, FleetFailed)
     (failed,) = bench.listener.of(FleetFailed)
     assert not failed.will_restart
     assert "Choose the bf16 checkpoint" in failed.message.sentence
+    wait_for(qtbot, bench, JobEnded)
     assert bench.listener.of(JobEnded)[0].message == failed.message
 
 

@@ -28,9 +28,9 @@ text = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 numbers = st.integers(-(2**63), 2**63 - 1)
 all_settings = st.builds(
     Settings,
-    st.builds(ModelSettings, text, text, text, st.booleans()),
+    st.builds(ModelSettings, text, text, text, st.booleans(), text, text, text, text, text),
     st.builds(DeviceSettings, st.lists(text, max_size=3).map(tuple), numbers),
-    st.builds(ClipSettings, text, numbers, numbers, numbers, text, st.booleans()),
+    st.builds(ClipSettings, text),
     st.builds(WindowSettings, text, text, text),
 )
 
@@ -53,13 +53,13 @@ def test_without_a_file_there_are_defaults(tmp_path: Path) -> None:
 
 def test_what_this_version_does_not_know_is_kept_and_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     path = tmp_path / "settings.toml"
-    path.write_text('schema_version = 1\n[clip]\nwidth = 512\nmood = "blue"\n[future]\nx = [1, 2]\n')
+    path.write_text('schema_version = 2\n[devices]\ncpu_ranks = 4\nmood = "blue"\n[future]\nx = [1, 2]\n')
     settings = load_settings(path)
-    assert settings.clip.width == 512
+    assert settings.devices.cpu_ranks == 4
     assert "future" in caplog.text
     save_settings(settings, path)
     written = tomllib.loads(path.read_text())
-    assert written["clip"]["mood"] == "blue"
+    assert written["devices"]["mood"] == "blue"
     assert written["future"] == {"x": [1, 2]}
 
 
@@ -68,9 +68,9 @@ def test_a_value_of_the_wrong_kind_takes_its_default_and_is_said(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, value: str
 ) -> None:
     path = tmp_path / "settings.toml"
-    path.write_text(f"[clip]\nwidth = {value}\nheight = 512\n")
-    assert load_settings(path).clip == ClipSettings(height=512)
-    assert "clip.width" in caplog.text
+    path.write_text(f'[devices]\ncpu_ranks = {value}\ngpus = ["GPU-1"]\n')
+    assert load_settings(path).devices == DeviceSettings(("GPU-1",))
+    assert "devices.cpu_ranks" in caplog.text
 
 
 def test_a_damaged_file_is_kept_aside(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -83,15 +83,23 @@ def test_a_damaged_file_is_kept_aside(tmp_path: Path, caplog: pytest.LogCaptureF
 
 def test_an_older_file_is_brought_up_step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
     def rename(tables: dict[str, object]) -> dict[str, object]:
-        return {"clip": {"width": tables["width"]}}
+        return {"devices": {"cpu_ranks": tables["ranks"]}}
 
-    monkeypatch.setattr(module, "MIGRATIONS", {0: rename})
-    assert parse_settings({"schema_version": 0, "width": 640}).clip.width == 640
+    monkeypatch.setattr(module, "MIGRATIONS", {0: rename, 1: dict})
+    assert parse_settings({"schema_version": 0, "ranks": 3}).devices.cpu_ranks == 3
+
+
+def test_a_form_of_the_first_version_is_left_to_the_library(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.WARNING)
+    tables = {"schema_version": 1, "clip": {"folder": "/clips", "width": 640, "frame_rate": "24"}}
+    assert parse_settings(tables) == Settings(clip=ClipSettings("/clips"))
+    assert parse_settings({"schema_version": 1, "clip": 5}) == Settings()
+    assert "width" not in caplog.text
 
 
 def test_a_newer_file_gives_what_is_known_of_it(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.WARNING)
-    assert parse_settings({"schema_version": 99, "clip": {"width": 640}}).clip.width == 640
+    assert parse_settings({"schema_version": 99, "devices": {"cpu_ranks": 3}}).devices.cpu_ranks == 3
     assert "newer Podium" in caplog.text
 
 

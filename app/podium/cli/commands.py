@@ -6,10 +6,10 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from podium.cli.arguments import GenerateOptions, LogsOptions, Options
 from podium.cli.errors import exit_code_of, tell
 from podium.cli.generate import generate
 from podium.cli.logs import logs
+from podium.cli.options import GenerateOptions, LogsOptions, Options
 from podium.cli.probe import probe
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from podium.cli.arguments import DeviceOptions
+from podium.cli.options import DeviceOptions
 from podium.errors import JobRefusedError
 from podium.multigpu import PlacementError
 from podium.multigpu.placement import plan_fleet, visible_gpus

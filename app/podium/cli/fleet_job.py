@@ -4,14 +4,28 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any, TypeVar
 
-from podium.cli.arguments import DeviceOptions
 from podium.cli.interrupts import Interrupts
-from podium.jobs import GenerationRequest, JobEvent, Phase, PhaseEnded, PhaseStarted
+from podium.cli.options import DeviceOptions
+from podium.jobs import (
+    DurationPredicted,
+    DurationRequest,
+    EnhanceRequest,
+    GenerationRequest,
+    JobEvent,
+    Phase,
+    PhaseEnded,
+    PhaseStarted,
+    PipelineKind,
+    PromptEnhanced,
+    Quantization,
+)
 from podium.media.video_writer import remove_unfinished
 from podium.models.paths import ModelPaths
 from podium.multigpu import (
@@ -21,9 +35,21 @@ from podium.multigpu import (
     Stream,
     SymmetricRunnerError,
 )
+from podium.multigpu.device_locks import DeviceLocks, gpus_of
+from podium.multigpu.sequence_layout import check_num_tokens
+from podium.pipelines.checks import check_request
 from podium.pipelines.parameters import clip_parameters
 
-RUNNER = RunnerRef("podium.multigpu.runners.distilled_mgpu:DistilledRunner")
+RUNNERS: Mapping[PipelineKind, RunnerRef] = MappingProxyType(
+    {
+        PipelineKind.FAST: RunnerRef("podium.multigpu.runners.distilled_mgpu:DistilledRunner"),
+        PipelineKind.QUALITY: RunnerRef("podium.multigpu.runners.ti2vid_two_stages_mgpu:TI2VidTwoStagesRunner"),
+        PipelineKind.HQ: RunnerRef("podium.multigpu.runners.ti2vid_two_stages_hq_mgpu:TI2VidTwoStagesHQRunner"),
+    }
+)
+"""The runner of each pipeline; only ranks import it."""
+
+E = TypeVar("E")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,65 +59,117 @@ class FleetOptions:
     Args:
         devices: Where its ranks stand.
         dtype: "bfloat16" or "float32".
-        quantization: "none".
+        quantization: How the transformer's weights are held.
         is_compiled: Compile the transformer.
     """
 
     devices: DeviceOptions
     dtype: str
-    quantization: str
-    is_compiled: bool
+    quantization: Quantization = Quantization.NONE
+    is_compiled: bool = False
 
 
-def run_job(request: GenerationRequest, models: ModelPaths, options: FleetOptions) -> Generator[JobEvent, None, None]:
+@dataclass(frozen=True, slots=True)
+class JobPlan:
+    """What a fleet is asked for, one after another.
+
+    Args:
+        request: The clip, checked and resolved.
+        enhance: A prompt to write out first, or None.
+        predicts_duration: Have the model tell the clip's length, once the prompt is settled.
+    """
+
+    request: GenerationRequest
+    enhance: EnhanceRequest | None = None
+    predicts_duration: bool = False
+
+
+def run_job(
+    plan: JobPlan, models: ModelPaths, options: FleetOptions, *, accept: Callable[[PromptEnhanced], bool]
+) -> Generator[JobEvent, None, None]:
     """Make one clip on a fleet that is started for it and gone afterwards.
 
     Args:
-        request: Checked.
+        plan: The clip, and what comes before it.
         models: The model's files.
         options: The fleet.
+        accept: Shows a prompt that was written out, and says whether it is to be used. Ctrl+C interrupts it at once.
 
     Yields:
         Job events, the finished clip last.
 
     Raises:
-        JobRefusedError: A file is gone since it was checked.
+        DeviceHeldError: Another Podium has one of the GPUs.
+        JobRefusedError: A file is gone since it was checked, or the prompt or length that the model made cannot be
+            used.
         PodiumError: The job failed.
         KeyboardInterrupt: It was interrupted; nothing half-written is left.
     """
     controller = MGPUController(
-        RUNNER,
+        RUNNERS[plan.request.pipeline],
         num_gpus=options.devices.num_gpus,
         devices=options.devices.devices,
         cpu_ranks=options.devices.cpu_ranks,
     )
     job = _Job(controller)
-    parameters = clip_parameters(request, models, dtype=options.dtype)
+    # Files that cannot be read any more are refused before a rank starts.
+    clip_parameters(plan.request, models, dtype=options.dtype, quantization=options.quantization)
+    # Nobody else of this user's may start a fleet on these GPUs, until every rank has ended.
+    hold = DeviceLocks("podium generate").take(gpus_of(controller.plan))
+    controller.when_gone(hold.release)
     # The ranks are gone before the folders are cleaned up, and signals are taken until all is.
     with (
-        Interrupts(job.cancel, job.kill),
+        Interrupts(job.cancel, job.kill) as interrupts,
         tempfile.TemporaryDirectory(prefix="podium-preview-", ignore_cleanup_errors=True) as previews,
-        _nothing_unfinished(request.output_path),
+        _nothing_unfinished(plan.request.output_path),
         controller,
     ):
+
+        def accept_interruptibly(enhanced: PromptEnhanced) -> bool:
+            with interrupts.suspended():
+                return accept(enhanced)
+
         try:
             began_s = time.perf_counter()
             yield PhaseStarted(Phase.STARTING)
-            controller.start(
-                checkpoint_path=models.checkpoint_path,
-                gemma_root=models.gemma_root,
-                spatial_upsampler_path=models.spatial_upsampler_path,
-                dtype=options.dtype,
-                quantization=options.quantization,
-                is_compiled=options.is_compiled,
-                preview_folder=Path(previews),
-            )
+            controller.start(**setup_kwargs(models, options), preview_folder=Path(previews))
             yield PhaseEnded(Phase.STARTING, time.perf_counter() - began_s)
+            request = yield from _settle(plan, models, options, job, accept_interruptibly)
+            parameters = clip_parameters(request, models, dtype=options.dtype, quantization=options.quantization)
             yield from job.dispatch(controller.stream(request=request, parameters=parameters))
         except (ControllerStoppedError, SymmetricRunnerError) as error:
             if job.is_interrupted:
                 raise KeyboardInterrupt from error
             raise
+
+
+def setup_kwargs(models: ModelPaths, options: FleetOptions) -> dict[str, Any]:
+    """Return what a runner's `setup` takes: the files that the model has, and how they are held."""
+    paths = {field.name: getattr(models, field.name) for field in fields(models)}
+    return {name: path for name, path in paths.items() if path is not None} | {
+        "dtype": options.dtype,
+        "quantization": options.quantization.value,
+        "is_compiled": options.is_compiled,
+    }
+
+
+def _settle(
+    plan: JobPlan, models: ModelPaths, options: FleetOptions, job: _Job, accept: Callable[[PromptEnhanced], bool]
+) -> Generator[JobEvent, None, GenerationRequest]:
+    """Have the model fill in what the plan leaves to it; return the request, checked again where anything changed."""
+    request = plan.request
+    if plan.enhance is not None:
+        enhanced = yield from job.ask(PromptEnhanced, job.controller.stream(enhance=plan.enhance))
+        if accept(enhanced):
+            request = replace(request, prompt=enhanced.prompt)
+    if plan.predicts_duration:
+        question = DurationRequest(request.prompt, request.clip.fps)
+        predicted = yield from job.ask(DurationPredicted, job.controller.stream(duration=question))
+        request = replace(request, clip=replace(request.clip, num_frames=predicted.num_frames))
+        check_num_tokens(request.clip, num_pictures=sum(image.frame != 0 for image in request.images))
+    if request == plan.request:
+        return request
+    return check_request(request, models, options.quantization).resolved
 
 
 @contextmanager
@@ -107,9 +185,19 @@ class _Job:
     # What a signal may do to the job, from another thread.
 
     def __init__(self, controller: MGPUController) -> None:
-        self._controller = controller
+        self.controller = controller
         self._stream: Stream | None = None
         self.is_interrupted = False
+
+    def ask(self, kind: type[E], stream: Stream) -> Generator[JobEvent, None, E]:
+        # Of a job that ends in one event of a kind; returns that event.
+        answer: E | None = None
+        for event in self.dispatch(stream):
+            if isinstance(event, kind):
+                answer = event
+            yield event
+        assert answer is not None, "a job that ended without an error has answered"
+        return answer
 
     def dispatch(self, stream: Stream) -> Generator[JobEvent, None, None]:
         self._stream = stream
@@ -132,4 +220,4 @@ class _Job:
             self._stream.cancel()
 
     def kill(self) -> None:
-        self._controller.shutdown(graceful_timeout=0)
+        self.controller.shutdown(graceful_timeout=0)

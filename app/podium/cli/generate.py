@@ -2,40 +2,42 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Generator
 from contextlib import closing
+from dataclasses import fields, replace
 from datetime import UTC, datetime
+from fractions import Fraction
 from pathlib import Path
 
 import platformdirs
 
 from podium.assets import read_text
-from podium.cli.arguments import (
-    DEFAULT_FRAME_RATE,
-    DEFAULT_HEIGHT,
-    DEFAULT_NUM_FRAMES,
-    DEFAULT_WIDTH,
-    GenerateOptions,
-)
 from podium.cli.devices import check_devices
 from podium.cli.errors import ExitCode
-from podium.cli.fleet_job import FleetOptions, run_job
+from podium.cli.fleet_job import FleetOptions, JobPlan, run_job
+from podium.cli.generate_arguments import DEFAULT_FRAME_RATE
+from podium.cli.options import GenerateOptions
 from podium.cli.progress import JobSummary, Progress, make_progress
-from podium.cli.terminal import hand_out, say
+from podium.cli.terminal import ask, hand_out, say
 from podium.errors import JobRefusedError
-from podium.geometry import ClipFormat, parse_fps
-from podium.jobs import GenerationRequest, JobEvent
+from podium.geometry import TIME_FACTOR, ClipFormat, parse_fps, size_step_px, snap_num_frames
+from podium.jobs import EnhanceRequest, GenerationRequest, JobEvent, PipelineKind, PromptEnhanced
 from podium.media.names import clip_name
 from podium.models.file_kinds import is_folder
+from podium.models.pack import Pack
 from podium.models.paths import ModelPaths
+from podium.models.probe import Generation
 from podium.models.tiny_pack import TinyPack, ensure_tiny_pack
 from podium.multigpu import preload_forkserver
 from podium.multigpu.host_memory import check_host_memory
 from podium.multigpu.sequence_layout import check_num_tokens, split_heads
-from podium.pipelines.checks import check_form, check_request
+from podium.pipelines.checks import CheckedRequest, check_form, check_models, check_request
+from podium.pipelines.generation_defaults import CheckpointFacts, PipelineDefaults, pipeline_defaults
 
 DEMO_HEIGHT, DEMO_WIDTH = 192, 256
 DEMO_NUM_FRAMES = 25
+SHORTEST_NUM_FRAMES = TIME_FACTOR + 1
 _DEMO_NOTICE = "Demo: random-weight pack: coloured noise until a trained one ships."
 
 
@@ -48,19 +50,21 @@ def generate(options: GenerateOptions) -> int:
     """
     num_ranks = check_devices(options.devices)
     request = make_request(options, datetime.now(UTC))
-    check_form(request)
-    check_num_tokens(request.clip)
+    check_form(request, is_length_open=options.length.is_predicted)
+    _check_distilled_lora(options)
+    check_tokens(request)
     # It loads while the files are looked at; a refusal takes it down again.
     preload_forkserver()
     models = _model_paths(options)
     if options.output_path is None:
         _make_folder(request.output_path.parent)
-    pack = check_request(request, models).pack
-    # What it returns does not matter here, only whether the heads can be dealt out at all.
-    split_heads(pack.num_heads, num_ranks)
-    dtype = options.dtype or ("bfloat16" if options.devices.cpu_ranks is None else "float32")
-    check_host_memory(pack, num_ranks=num_ranks, dtype=dtype, is_on_cpu=options.devices.cpu_ranks is not None)
-    job = run_job(request, models, FleetOptions(options.devices, dtype, options.quantization, options.is_compiled))
+    pack = check_models(models)
+    request = fit_to_model(request, options, pack)
+    checked = check_request(request, models, options.quantization, is_length_open=options.length.is_predicted)
+    for note in checked.notes:
+        say(note)
+    fleet = _check_fleet(options, checked, num_ranks)
+    job = run_job(_plan(options, checked), models, fleet, accept=_accept)
     summary = show_events(job, make_progress())
     assert summary.finished is not None, "a job that ended without an error has finished its clip"
     say(summary.table())
@@ -72,31 +76,55 @@ def generate(options: GenerateOptions) -> int:
 def make_request(options: GenerateOptions, now_utc: datetime) -> GenerationRequest:
     """Return the request that the options spell, defaults filled in; nothing is checked or made yet.
 
+    What hangs on the model (see `fit_to_model`) is as for LTX-2.3. A length that is to be predicted is the shortest.
+
     Raises:
-        JobRefusedError: The frame rate is no number, or the output path neither a folder nor an .mp4.
+        JobRefusedError: The frame rate or the length is no number, or the output path neither a folder nor an .mp4.
     """
     prompt = options.prompt
     if prompt is None:
         prompt = read_text("prompts/demo.txt")
-    height, width, num_frames = (
-        (DEMO_HEIGHT, DEMO_WIDTH, DEMO_NUM_FRAMES)
-        if options.is_demo
-        else (DEFAULT_HEIGHT, DEFAULT_WIDTH, DEFAULT_NUM_FRAMES)
-    )
-    clip = ClipFormat(
-        height if options.height is None else options.height,
-        width if options.width is None else options.width,
-        num_frames if options.num_frames is None else options.num_frames,
-        parse_fps(options.frame_rate or DEFAULT_FRAME_RATE),
-    )
+    defaults = pipeline_defaults(options.pipeline, CheckpointFacts(Generation.LTX_2_3))
     return GenerationRequest(
         prompt=prompt,
         seed=options.seed,
-        clip=clip,
+        clip=_clip(options, defaults),
         output_path=choose_output(options.output_path, prompt, now_utc),
         images=options.images,
         loras=options.loras,
+        pipeline=options.pipeline,
+        negative_prompt=options.negative_prompt,
+        num_inference_steps=options.num_inference_steps,
+        video_guidance=options.video_guidance.filled(defaults.video_guidance),
+        audio_guidance=options.audio_guidance.filled(defaults.audio_guidance),
+        distilled_lora_strengths=_lora_strengths(options),
+        generated_keyframes=options.generated_keyframes,
+        stage_2_tiles=options.stage_2_tiles,
     )
+
+
+def fit_to_model(request: GenerationRequest, options: GenerateOptions, pack: Pack) -> GenerationRequest:
+    """Return the request with what was left to the model's own defaults as this model has it."""
+    defaults = pipeline_defaults(options.pipeline, CheckpointFacts.of(pack.checkpoint))
+    step = size_step_px(pack.spatial_scale)
+    clip = request.clip
+    height = clip.height if options.height is not None else max(step, round(clip.height / step) * step)
+    width = clip.width if options.width is not None else max(step, round(clip.width / step) * step)
+    return replace(
+        request,
+        clip=replace(clip, height=height, width=width),
+        video_guidance=options.video_guidance.filled(defaults.video_guidance),
+        audio_guidance=options.audio_guidance.filled(defaults.audio_guidance),
+    )
+
+
+def check_tokens(request: GenerationRequest) -> None:
+    """Check that a fleet can hold a clip's tokens, those of its pictures too.
+
+    Raises:
+        JobRefusedError: It cannot.
+    """
+    check_num_tokens(request.clip, num_pictures=sum(image.frame != 0 for image in request.images))
 
 
 def choose_output(output_path: Path | None, prompt: str, now_utc: datetime) -> Path:
@@ -123,18 +151,80 @@ def choose_output(output_path: Path | None, prompt: str, now_utc: datetime) -> P
     return output_path
 
 
+def show_events(events: Generator[JobEvent, None, None], progress: Progress) -> JobSummary:
+    """Show a job's events as they come; return what the job came to.
+
+    The events are closed before an interruption or an error goes on, so that nothing half-written outlives it.
+    """
+    with closing(progress), closing(events) as stream:
+        for event in stream:
+            progress.show(event)
+    return progress.summary
+
+
+def _clip(options: GenerateOptions, defaults: PipelineDefaults) -> ClipFormat:
+    height, width, num_frames = defaults.clip.height, defaults.clip.width, defaults.clip.num_frames
+    if options.is_demo:
+        height, width, num_frames = DEMO_HEIGHT, DEMO_WIDTH, DEMO_NUM_FRAMES
+    fps = parse_fps(options.frame_rate or DEFAULT_FRAME_RATE)
+    return ClipFormat(
+        height if options.height is None else options.height,
+        width if options.width is None else options.width,
+        _num_frames(options, fps, num_frames),
+        fps,
+    )
+
+
+def _num_frames(options: GenerateOptions, fps: Fraction, default: int) -> int:
+    length = options.length
+    if length.is_predicted:
+        return SHORTEST_NUM_FRAMES
+    if length.duration_s is None:
+        return default if length.num_frames is None else length.num_frames
+    if not 0 < length.duration_s <= MAX_DURATION_S:
+        raise JobRefusedError(
+            f"A clip of {length.duration_s:g} seconds cannot be made. Its length must lie above 0 and be at most "
+            f"{MAX_DURATION_S} seconds."
+        )
+    return snap_num_frames(length.duration_s, fps)
+
+
+MAX_DURATION_S = 3600
+"""No model makes that much; what one can make is told by its tokens."""
+
+
+def _lora_strengths(options: GenerateOptions) -> tuple[float, float] | None:
+    if options.distilled_lora_strengths is not None:
+        return options.distilled_lora_strengths
+    if options.distilled_lora_strength is None or options.pipeline is not PipelineKind.QUALITY:
+        return None
+    return 0.0, options.distilled_lora_strength
+
+
+def _check_distilled_lora(options: GenerateOptions) -> None:
+    if options.pipeline is PipelineKind.FAST and options.model.distilled_lora_path is not None:
+        raise JobRefusedError(
+            "Fast runs a checkpoint that is distilled already, so it has no use for a distilled LoRA. Leave out "
+            "--distilled-lora, or take --pipeline quality or hq with a full checkpoint."
+        )
+    if options.pipeline is PipelineKind.HQ and options.distilled_lora_strength is not None:
+        first, second = options.distilled_lora_strengths or (0.25, 0.5)
+        say(
+            f"HQ runs both stages with the distilled LoRA, at {first:g} and {second:g}: the strength beside its path "
+            "is not used. Give both with --distilled-lora-strengths."
+        )
+
+
 def _model_paths(options: GenerateOptions) -> ModelPaths:
     """Return the model's files; those that were not given come from the demo pack, written at its first use."""
-    checkpoint = options.model.checkpoint_path
-    gemma = options.model.gemma_root
-    upsampler = options.model.spatial_upsampler_path
-    if checkpoint is None or gemma is None or upsampler is None:
-        assert options.is_demo, "the grammar asks for all three files unless it is the demo"
-        pack = _demo_pack()
-        checkpoint = checkpoint or pack.checkpoint_path
-        gemma = gemma or pack.gemma_root
-        upsampler = upsampler or pack.spatial_upsampler_path
-    return ModelPaths(checkpoint, gemma, upsampler)
+    given = {one.name: getattr(options.model, one.name) for one in fields(options.model)}
+    given = {name: path for name, path in given.items() if path is not None}
+    if not options.is_demo:
+        return ModelPaths(**given)
+    demo = _demo_pack().model_paths
+    if not options.pipeline.is_guided:
+        demo = replace(demo, distilled_lora_path=None)
+    return replace(demo, **given)
 
 
 def _demo_pack() -> TinyPack:
@@ -155,12 +245,37 @@ def _make_folder(folder: Path) -> None:
         ) from error
 
 
-def show_events(events: Generator[JobEvent, None, None], progress: Progress) -> JobSummary:
-    """Show a job's events as they come; return what the job came to.
+def _check_fleet(options: GenerateOptions, checked: CheckedRequest, num_ranks: int) -> FleetOptions:
+    pack, is_on_cpu = checked.pack, options.devices.cpu_ranks is not None
+    # What it returns does not matter here, only whether the heads can be dealt out at all.
+    split_heads(pack.num_heads, num_ranks)
+    if options.length.is_predicted and not pack.has_duration_head:
+        raise JobRefusedError(
+            "This model cannot tell how long a clip a prompt asks for: it has no duration head. Give --duration in "
+            "seconds, or --num-frames."
+        )
+    dtype = options.dtype or ("float32" if is_on_cpu else "bfloat16")
+    check_host_memory(pack, num_ranks=num_ranks, dtype=dtype, is_on_cpu=is_on_cpu, quantization=checked.quantization)
+    return FleetOptions(options.devices, dtype, checked.quantization, options.is_compiled)
 
-    The events are closed before an interruption or an error goes on, so that nothing half-written outlives it.
-    """
-    with closing(progress), closing(events) as stream:
-        for event in stream:
-            progress.show(event)
-    return progress.summary
+
+def _plan(options: GenerateOptions, checked: CheckedRequest) -> JobPlan:
+    request = checked.resolved
+    enhance = None
+    if options.is_enhanced:
+        first = next((image.path for image in request.images if image.frame == 0), None)
+        enhance = EnhanceRequest(request.prompt, request.seed, first)
+    return JobPlan(request, enhance, predicts_duration=options.length.is_predicted)
+
+
+def _accept(enhanced: PromptEnhanced) -> bool:
+    """Show a prompt that was written out; return whether it shall be used."""
+    say(f"The prompt, written out:\n\n{enhanced.prompt}\n")
+    if enhanced.note:
+        say(enhanced.note)
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return True
+    is_taken = ask("Use this prompt?")
+    if not is_taken:
+        say("The prompt is used as it was typed.")
+    return is_taken

@@ -5,7 +5,8 @@ from __future__ import annotations
 import queue
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Self
 
@@ -49,6 +50,17 @@ class Interrupts:
             signal.signal(number, handler)  # type: ignore[arg-type] # what `signal` itself had returned
         self._arrived.put(False)
         self._thread.join()
+
+    @contextmanager
+    def suspended(self) -> Iterator[None]:
+        """Let a signal interrupt the main thread itself for a while, where it waits for an answer and no job runs."""
+        for number in self._before:
+            signal.signal(number, signal.default_int_handler)
+        try:
+            yield
+        finally:
+            for number in self._before:
+                signal.signal(number, self._on_signal)
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
         del number, frame

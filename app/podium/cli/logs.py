@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from podium.cli.arguments import LogsOptions
 from podium.cli.errors import ExitCode
+from podium.cli.options import LogsOptions
 from podium.errors import JobRefusedError
 from podium.multigpu.log_export import RankLogs, Redactor, export_text, find_logs
 from podium.multigpu.ranklog import default_log_folder

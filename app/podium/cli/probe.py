@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from podium.cli.arguments import ProbeOptions
 from podium.cli.errors import ExitCode
+from podium.cli.options import ProbeOptions
 from podium.cli.terminal import hand_out
 from podium.models.probe import probe as probe_path
 from podium.models.probe.report import FileReport, Quantisation

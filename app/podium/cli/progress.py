@@ -13,7 +13,17 @@ from typing import Protocol, TextIO
 from tqdm import tqdm
 
 from podium.cli.terminal import say, silence
-from podium.jobs import PHASE_WORDS, ClipFinished, JobEvent, LorasApplied, Phase, PhaseEnded, PhaseStarted, StepDone
+from podium.jobs import (
+    PHASE_WORDS,
+    ClipFinished,
+    DurationPredicted,
+    JobEvent,
+    LorasApplied,
+    Phase,
+    PhaseEnded,
+    PhaseStarted,
+    StepDone,
+)
 
 _WORDS_WIDTH = max(len(words) for words in PHASE_WORDS.values())
 _MAX_STEP_LINES = 20
@@ -26,10 +36,12 @@ class JobSummary:
     Args:
         durations_s: Seconds by phase, in the order they first ended; a phase that came twice is summed.
         finished: The clip, once it is there.
+        told: Sentences that were shown.
     """
 
     durations_s: dict[Phase, float] = field(default_factory=dict)
     finished: ClipFinished | None = None
+    told: set[str] = field(default_factory=set)
 
     def note(self, event: JobEvent) -> None:
         """Take in what an event says about the whole job."""
@@ -37,6 +49,17 @@ class JobSummary:
             self.durations_s[event.phase] = self.durations_s.get(event.phase, 0.0) + event.duration_s
         elif isinstance(event, ClipFinished):
             self.finished = event
+
+    def sentences(self, event: JobEvent) -> list[str]:
+        """Return what an event has to say in words, each sentence once a job: both stages apply the same LoRAs."""
+        sentences: tuple[str, ...] = ()
+        if isinstance(event, LorasApplied):
+            sentences = event.summaries
+        elif isinstance(event, DurationPredicted):
+            sentences = (f"The prompt asks for {event.num_frames} frames.",)
+        new = [sentence for sentence in dict.fromkeys(sentences) if sentence not in self.told]
+        self.told.update(new)
+        return new
 
     def table(self) -> str:
         """Return one line a phase with its seconds, and their sum."""
@@ -87,11 +110,9 @@ class LineProgress:
                 return [f"{PHASE_WORDS[phase]} ..."]
             case PhaseEnded(phase, duration_s):
                 return [f"{PHASE_WORDS[phase]}: {duration_s:.2f} s"]
-            case LorasApplied(summaries):
-                return summaries
             case StepDone() if self._is_due(event):
                 return [f"{PHASE_WORDS[event.phase]}: {event.step} of {event.num_steps}"]
-        return []
+        return self.summary.sentences(event)
 
     def _is_due(self, event: StepDone) -> bool:
         """Tell whether a step gets its line: all of a few, an even selection of many, the last one always."""
@@ -132,9 +153,8 @@ class BarProgress:
             self._print(f"{PHASE_WORDS[event.phase]:<{_WORDS_WIDTH}} {event.duration_s:9.2f} s")
         elif isinstance(event, StepDone) and self._bar is not None:
             self._bar.update(event.step - self._bar.n)
-        elif isinstance(event, LorasApplied):
-            for summary in event.summaries:
-                self._print(summary)
+        for sentence in self.summary.sentences(event):
+            self._print(sentence)
 
     def _begin(self, event: PhaseStarted) -> None:
         self.close()

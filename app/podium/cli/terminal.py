@@ -27,6 +27,18 @@ def hand_out(text: str) -> bool:
     return True
 
 
+def ask(question: str) -> bool:
+    """Ask on the terminal until the answer is yes or no; nobody there is a no."""
+    while True:
+        say(f"{question} [y/n]")
+        answer = sys.stdin.readline()
+        if not answer:
+            return False
+        word = answer.strip().lower()
+        if word in {"y", "yes", "n", "no"}:
+            return word.startswith("y")
+
+
 def silence(stream: TextIO) -> None:
     """Let what is still to be written to a stream vanish: by anybody, the interpreter's last flush included."""
     null = os.open(os.devnull, os.O_WRONLY)

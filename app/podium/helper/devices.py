@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import psutil
@@ -12,6 +12,7 @@ import pynvml
 
 from podium.helper.requests import DeviceReason, DeviceReport
 from podium.helper.torch_build import TorchBuild, read_torch_build
+from podium.multigpu.device_locks import DeviceLocks
 from podium.multigpu.placement import Gpu, visible_gpus
 
 # Less holds not even the smallest part of a model together with what CUDA itself takes.
@@ -29,6 +30,7 @@ _SENTENCES = {
     DeviceReason.MIG: "It is divided into MIG parts, which cannot work together on one clip.",
     DeviceReason.NO_ANSWER: "It gives no answer.",
 }
+_HELD_BY_PODIUM = "Another Podium is using it ({holder})."
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,8 @@ class _Facts:
     Args:
         capability: Compute capability, such as (9, 0).
         driver_cuda: The newest CUDA that its driver runs.
-        holder: A process of somebody else's that computes on it, in words; empty without one.
+        holder: A process of somebody else's that computes on it or has taken it, in words; empty without one.
+        is_held_by_podium: That is another Podium.
     """
 
     bus_id: str
@@ -48,6 +51,7 @@ class _Facts:
     driver_cuda: tuple[int, int]
     is_mig: bool
     holder: str
+    is_held_by_podium: bool = False
 
 
 def list_devices(
@@ -82,7 +86,7 @@ def _report(index: int, gpu: Gpu, build: TorchBuild | None) -> DeviceReport:
         sentence = _SENTENCES[DeviceReason.MIG]
         return DeviceReport(index, gpu.uuid, gpu.name, "", 0, 0, DeviceReason.MIG, sentence)
     try:
-        facts = _read_facts(gpu.uuid)
+        facts = _with_podium(_read_facts(gpu.uuid), gpu.uuid)
     except pynvml.NVMLError:
         sentence = _SENTENCES[DeviceReason.NO_ANSWER]
         return DeviceReport(index, gpu.uuid, gpu.name, "", 0, 0, DeviceReason.NO_ANSWER, sentence)
@@ -105,6 +109,14 @@ def _read_facts(uuid: str) -> _Facts:
         is_mig=_is_mig(handle),
         holder=_holder(handle),
     )
+
+
+def _with_podium(facts: _Facts, uuid: str) -> _Facts:
+    """Return the facts of a GPU with the Podium that has taken it, if one has: it may not compute yet."""
+    holder = DeviceLocks("helper").holder(uuid)
+    if holder is None or (holder.pid is not None and _is_ours(holder.pid)):
+        return facts
+    return replace(facts, holder=holder.words or "podium", is_held_by_podium=True)
 
 
 def _is_mig(handle: object) -> bool:
@@ -159,7 +171,8 @@ def _major(build: TorchBuild) -> int:
 
 def _sentence(reason: DeviceReason, facts: _Facts, build: TorchBuild | None) -> str:
     built_for = ".".join(map(str, build.cuda)) if build is not None and build.cuda else "none"
-    return _SENTENCES[reason].format(
+    is_podium = reason is DeviceReason.HELD and facts.is_held_by_podium
+    return (_HELD_BY_PODIUM if is_podium else _SENTENCES[reason]).format(
         driver=".".join(map(str, facts.driver_cuda)),
         build=built_for,
         capability=".".join(map(str, facts.capability)),

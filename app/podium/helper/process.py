@@ -20,39 +20,66 @@ import av
 from PIL import Image
 
 from podium.errors import JobRefusedError, PodiumError
+from podium.heap import return_large_pieces
+from podium.helper.clip_files import ClipDesk
 from podium.helper.devices import list_devices
+from podium.helper.estimates import EstimateDesk
+from podium.helper.exports import ExportDesk, save_one_frame
 from podium.helper.framing import LENGTH_BYTES, frame, unpack_length
 from podium.helper.requests import (
     Answer,
+    CancelExport,
     CheckedJob,
     CheckRequest,
     CountTokens,
     DeviceReport,
+    EstimateJob,
+    ExportClip,
+    FindMissing,
+    GetDefaults,
+    GetExportShare,
+    GetModelFacts,
+    GuidanceDefaults,
     HelperError,
+    IdentifyFiles,
+    KeepThumbnail,
     Lane,
     ListDevices,
     MakeThumbnail,
+    MeasureFolder,
+    ModelFacts,
     ProbeFile,
+    ReadClip,
     ReadLora,
     Request,
     ResolvePack,
+    SaveFrame,
     Thumbnail,
+    TidyPictures,
     TokenCount,
     WriteDemoPack,
 )
+from podium.media.cache_limit import CacheLimit
 from podium.media.clip_reader import read_frames
 from podium.media.stills import read_still
+from podium.models.gemma_files import GemmaFiles
 from podium.models.lora_keys import LoraReport, read_lora_plan
-from podium.models.pack import Pack
+from podium.models.pack import Pack, transformer_shapes
 from podium.models.paths import ModelPaths
 from podium.models.probe import FileReport, probe
 from podium.models.tiny_pack import ensure_tiny_pack
 from podium.models.tokenizer import MAX_PROMPT_TOKENS, PromptTokenizer
-from podium.pipelines.checks import check_models, check_request, transformer_shapes
+from podium.multigpu.host_memory import available_host_bytes, check_host_memory, held_by_relatives_bytes
+from podium.pipelines.checks import check_models, check_request
+from podium.pipelines.generation_defaults import pipeline_defaults, read_checkpoint_facts
 from podium.pipelines.parameters import clip_parameters
 
 logger = logging.getLogger(__name__)
 
+# Shorter than the window waits for this process.
+CLOSE_LIMIT_S = 0.2
+LOOSE_AGE_S = 24 * 3600.0
+"""A picture that is younger may be about to be used."""
 _CLIP_SUFFIXES = frozenset({".mp4", ".mov", ".m4v", ".mkv", ".webm"})
 
 
@@ -61,15 +88,31 @@ class Desk:
 
     def __init__(self) -> None:
         self._tokenizer: PromptTokenizer | None = None
+        self._exports = ExportDesk()
+        self._clips = ClipDesk()
+        self._estimates = EstimateDesk()
         self._handlers: dict[type[Request[Any]], Callable[[Any], object]] = {
             CountTokens: self._count_tokens,
             ProbeFile: _probe,
             ResolvePack: _resolve_pack,
             WriteDemoPack: _write_demo_pack,
             ReadLora: _read_lora,
-            CheckRequest: _check_request,
+            CheckRequest: self._check_request,
             MakeThumbnail: _make_thumbnail,
             ListDevices: _list_devices,
+            ExportClip: self._exports.export,
+            GetExportShare: self._exports.share,
+            CancelExport: self._exports.cancel,
+            SaveFrame: save_one_frame,
+            IdentifyFiles: self._clips.identify,
+            FindMissing: self._clips.find_missing,
+            ReadClip: self._clips.read_clip,
+            KeepThumbnail: self._clips.keep_thumbnail,
+            GetDefaults: _get_defaults,
+            EstimateJob: self._estimates.estimate,
+            GetModelFacts: _get_model_facts,
+            MeasureFolder: _measure_folder,
+            TidyPictures: _tidy_pictures,
         }
 
     def answer(self, request: Request[Any]) -> Answer[Any]:
@@ -82,6 +125,15 @@ class Desk:
         except Exception as error:
             logger.exception("The request %r failed", type(request).__name__)
             return Answer(error=_fault(error))
+
+    def close(self) -> None:
+        """End what would leave something half written."""
+        self._exports.close(CLOSE_LIMIT_S)
+
+    def _check_request(self, request: CheckRequest) -> CheckedJob:
+        # First: what is wrong with a file that was changed is no news of the one that was meant.
+        self._clips.check_unchanged(request.files)
+        return _check_request(request)
 
     def _count_tokens(self, request: CountTokens) -> TokenCount:
         if self._tokenizer is None or self._tokenizer.gemma_root != request.gemma_root:
@@ -96,6 +148,7 @@ def serve(source: BinaryIO, sink: BinaryIO) -> None:
     while (message := _read_message(source)) is not None:
         number, request = message
         lanes[request.lane].put((number, request))
+    desk.close()
 
 
 def main() -> None:
@@ -165,9 +218,29 @@ def _resolve_pack(request: ResolvePack) -> Pack:
     return check_models(request.models)
 
 
+def _get_defaults(request: GetDefaults) -> GuidanceDefaults:
+    facts = read_checkpoint_facts(request.models.checkpoint_path)
+    defaults = pipeline_defaults(request.pipeline, facts)
+    return GuidanceDefaults(
+        defaults.num_inference_steps,
+        defaults.video_guidance,
+        defaults.audio_guidance,
+        defaults.distilled_lora_strengths,
+        facts.num_blocks,
+    )
+
+
+def _get_model_facts(request: GetModelFacts) -> ModelFacts:
+    pack = check_models(request.models)
+    return ModelFacts(
+        can_write_prompts=GemmaFiles(pack.paths.gemma_root).can_write(),
+        can_make_keyframes=pack.has_keyframe_embedding,
+        can_tell_length=pack.has_duration_head,
+    )
+
+
 def _write_demo_pack(request: WriteDemoPack) -> ModelPaths:
-    pack = ensure_tiny_pack(request.cache_folder)
-    return ModelPaths(pack.checkpoint_path, pack.gemma_root, pack.spatial_upsampler_path)
+    return ensure_tiny_pack(request.cache_folder).model_paths
 
 
 def _read_lora(request: ReadLora) -> LoraReport:
@@ -182,14 +255,25 @@ def _check_request(request: CheckRequest) -> CheckedJob:
         raise JobRefusedError(
             f"The folder for clips, “{folder}”, cannot be made. Choose another one.", details=str(error)
         ) from error
-    checked = check_request(request.request, request.models)
+    checked = check_request(request.request, request.models, request.quantization)
     if request.num_ranks > checked.pack.num_heads:
         raise JobRefusedError(
             f"{request.num_ranks} devices are chosen, and this model can be shared by {checked.pack.num_heads} at "
             "most. Choose fewer."
         )
-    parameters = clip_parameters(request.request, request.models, dtype=request.dtype)
-    return CheckedJob(checked.num_prompt_tokens, checked.lora_reports, parameters)
+    check_host_memory(
+        checked.pack,
+        num_ranks=request.num_ranks,
+        dtype=request.dtype,
+        is_on_cpu=request.is_on_cpu,
+        quantization=request.quantization,
+        # A fleet that is up is the one that is meant, or gone before that one comes.
+        available_bytes=available_host_bytes() + held_by_relatives_bytes(),
+    )
+    parameters = clip_parameters(
+        checked.resolved, request.models, dtype=request.dtype, quantization=request.quantization
+    )
+    return CheckedJob(checked.num_prompt_tokens, checked.lora_reports, parameters, checked.resolved, checked.notes)
 
 
 def _make_thumbnail(request: MakeThumbnail) -> Thumbnail:
@@ -200,6 +284,14 @@ def _make_thumbnail(request: MakeThumbnail) -> Thumbnail:
     return Thumbnail(image.width, image.height, image.tobytes())
 
 
+def _measure_folder(request: MeasureFolder) -> int:
+    return CacheLimit((request.folder,)).measure()
+
+
+def _tidy_pictures(request: TidyPictures) -> int:
+    return CacheLimit((request.folder,), request.max_bytes, request.kept, LOOSE_AGE_S).keep()
+
+
 def _list_devices(request: ListDevices) -> tuple[DeviceReport, ...]:
     return list_devices(request.cache_folder)
 
@@ -207,4 +299,5 @@ def _list_devices(request: ListDevices) -> tuple[DeviceReport, ...]:
 if __name__ == "__main__":
     # What FFmpeg has to say of a strange file is in the error already.
     av.logging.set_level(av.logging.PANIC)
+    return_large_pieces()
     main()

@@ -105,26 +105,64 @@ def read_parameters(path: Path) -> dict[str, object]:
         ) from error
 
 
-def read_frames(path: Path) -> Iterator[NDArray[np.uint8]]:
+def read_frames(path: Path, *, first: int = 0, size_px: tuple[int, int] | None = None) -> Iterator[NDArray[np.uint8]]:
     """Iterate over a clip's pictures in order, uint8 [height, width, 3], RGB.
+
+    Args:
+        path: The clip.
+        first: Number of the first picture wanted, from 0; what lies before it is skipped by the clip's index.
+        size_px: Width and height to scale to; None keeps the clip's own.
 
     Raises:
         MediaError: It is missing, unreadable, damaged or has no picture.
     """
     reformatter = VideoReformatter()
+    width, height = size_px or (None, None)
+    for frame in decode_pictures(path, first=first):
+        rgb = reformatter.reformat(
+            frame,
+            width=width,
+            height=height,
+            format="rgb24",
+            src_colorspace=matrix_of(frame),
+            dst_color_range=ColorRange.JPEG,
+            interpolation=_READING,
+            threads=_NUM_THREADS,
+        )
+        yield rgb.to_ndarray().astype(np.uint8, copy=False)
+
+
+def read_frame(path: Path, number: int) -> NDArray[np.uint8]:
+    """Return one picture of a clip, counted from 0, uint8 [height, width, 3], RGB.
+
+    Raises:
+        MediaError: The clip is missing, unreadable or damaged, or has no such picture.
+    """
+    picture = next(read_frames(path, first=number), None)
+    if picture is None:
+        raise MediaError(f"“{path.name}” has no picture number {number + 1}: it is shorter than that.")
+    return picture
+
+
+def decode_pictures(path: Path, *, first: int = 0) -> Iterator[av.VideoFrame]:
+    """Iterate over a clip's pictures as they were compressed, from one on that is counted from 0.
+
+    Raises:
+        MediaError: It is missing, unreadable, damaged or has no picture.
+    """
     with _open(path) as container:
         video = _video_of(container, path)
         video.codec_context.thread_count = _NUM_THREADS
+        if first:
+            container.seek(_time_of(video, first), stream=video)
         for frame in container.decode(video):
-            rgb = reformatter.reformat(
-                frame,
-                format="rgb24",
-                src_colorspace=None if frame.colorspace in _NAMED_MATRICES else Colorspace.ITU709,
-                dst_color_range=ColorRange.JPEG,
-                interpolation=_READING,
-                threads=_NUM_THREADS,
-            )
-            yield rgb.to_ndarray().astype(np.uint8, copy=False)
+            if not first or _number_of(video, frame) >= first:
+                yield frame
+
+
+def matrix_of(frame: av.VideoFrame) -> Colorspace | None:
+    """Return the matrix to read a picture by: None for the one that it names, BT.709 where it names none."""
+    return None if frame.colorspace in _NAMED_MATRICES else Colorspace.ITU709
 
 
 def read_sound(path: Path) -> NDArray[np.float32]:
@@ -175,6 +213,21 @@ def _video_of(container: InputContainer, path: Path) -> VideoStream:
 
 def _audio_of(container: InputContainer) -> AudioStream | None:
     return container.streams.audio[0] if container.streams.audio else None
+
+
+def _time_of(video: VideoStream, number: int) -> int:
+    """Return the time of a picture in the stream's own unit."""
+    fps, unit = video.average_rate or video.guessed_rate, video.time_base
+    assert fps is not None, "a stream of pictures has a rate"
+    assert unit is not None, "a stream has a unit of time"
+    return (video.start_time or 0) + round(number / fps / unit)
+
+
+def _number_of(video: VideoStream, frame: av.VideoFrame) -> int:
+    fps, unit = video.average_rate or video.guessed_rate, video.time_base
+    assert fps is not None, "a stream of pictures has a rate"
+    assert unit is not None, "a stream has a unit of time"
+    return round(((frame.pts or 0) - (video.start_time or 0)) * unit * fps)
 
 
 def _with_sound(info: ClipInfo, audio: AudioStream) -> ClipInfo:

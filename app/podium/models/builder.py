@@ -109,7 +109,7 @@ class SingleGPUModelBuilder(Generic[M]):
     ) -> BuiltModel[M]:
         """Do what `build` does, and say what each LoRA did."""
         with torch.inference_mode(mode=False):
-            loaded, module = self._load(device, self.dtype or dtype, on_progress)
+            loaded, module = self._load(device, dtype, on_progress)
             fused = fuse_loras(loaded.tensors, self.loras)
             assign_weights(module, {**loaded.tensors, **fused.tensors}, device)
         return BuiltModel(module, fused.reports)
@@ -123,7 +123,13 @@ class SingleGPUModelBuilder(Generic[M]):
             CheckpointError: As `build`.
         """
         with torch.inference_mode(mode=False):
-            return self._load(device, self.dtype or dtype, on_progress)[0]
+            return self._load(device, dtype, on_progress)[0]
+
+    def state_dict_key(self, device: torch.device, dtype: torch.dtype) -> StateDictKey:
+        """Return the name under which a registry keeps the weights that `build` reads."""
+        return StateDictKey.of(
+            self.paths, self.key_map.name, device=device, dtype=self.dtype or dtype, policy=self.policy.name
+        )
 
     def make_empty_module(self) -> M:
         """Return the module without weights, checked against the files; reads headers only.
@@ -139,7 +145,8 @@ class SingleGPUModelBuilder(Generic[M]):
     def _load(
         self, device: torch.device, dtype: torch.dtype, on_progress: OnProgress | None
     ) -> tuple[LoadedStateDict, M]:
-        key = StateDictKey.of(self.paths, self.key_map.name, device=device, dtype=dtype, policy=self.policy.name)
+        dtype = self.dtype or dtype
+        key = self.state_dict_key(device, dtype)
         held = self.registry.get(key) if self.registry is not None else None
         if held is not None:
             module = self._make(held.headers)
@@ -162,7 +169,8 @@ class SingleGPUModelBuilder(Generic[M]):
         return module.eval().requires_grad_(requires_grad=False)
 
     def _sources(self, headers: Headers, module: nn.Module) -> list[WeightSource]:
-        sources = find_sources(headers, self.key_map)
+        wanted = {name: tuple(tensor.shape) for name, tensor in module.state_dict().items()}
+        sources = self.policy.arrange(find_sources(headers, self.key_map), wanted)
         check_shapes(module, {source.module_key: source.shape for source in sources}, self.paths)
         return sources
 

@@ -26,6 +26,8 @@ _ENCODER_STRIDES = {
     "compress_all_res": "spatiotemporal",
 }
 _DECODER_STRIDES = {"compress_space": "spatial", "compress_time": "temporal", "compress_all": "spatiotemporal"}
+# Source: the original, which does not ask the configuration.
+_NUM_REGISTERS = 128
 
 
 def metadata_config(path: Path, metadata: Mapping[str, str]) -> JsonObject:
@@ -76,6 +78,25 @@ def reading_config(path: Path, section: str) -> Iterator[None]:
         raise _broken(path, f"config.{section} lacks the key {missing}") from missing
     except (TypeError, ValueError, IndexError) as error:
         raise _broken(path, f"config.{section}: {error}") from error
+
+
+def flat_video_vae(vae: JsonObject) -> JsonObject:
+    """Return a `vae` section whose encoder is described at its top level, as files with the convolutional decoder do.
+
+    Files with the diffusion decoder describe each half in a section of its own, in which the encoder has other names.
+
+    Raises:
+        KeyError, TypeError: The encoder's section lacks something.
+    """
+    if "encoder" not in vae:
+        return vae
+    encoder = vae["encoder"]
+    kept = ("in_channels", "patch_size", "spatial_padding_mode")
+    return {
+        "latent_channels": encoder["out_channels"],
+        "encoder_blocks": encoder["blocks"],
+        **{name: encoder[name] for name in kept if name in encoder},
+    }
 
 
 def video_encoder_arguments(vae: JsonObject) -> Arguments:
@@ -202,6 +223,8 @@ def extended_vocoder_arguments(vocoder: JsonObject) -> Arguments:
     base, extender = vocoder_arguments(vocoder["vocoder"]), vocoder_arguments(bwe)
     for arguments in (base, extender):
         del arguments["output_sampling_rate"]
+    # The sum of both is what is cut; the extender alone ends without an activation, whatever its section says.
+    extender["final_act_fn"] = None
     return {
         **base,
         **{f"bwe_{name}": value for name, value in extender.items()},
@@ -255,7 +278,7 @@ def connector_arguments(transformer: JsonObject, modality: str) -> Arguments:
         "num_attention_heads": size("num_attention_heads"),
         "attention_head_dim": size("attention_head_dim"),
         "num_layers": size("num_layers"),
-        "num_learnable_registers": transformer.get("connector_num_learnable_registers", 128),
+        "num_learnable_registers": _NUM_REGISTERS,
         "rope_base_seq_len": transformer.get("connector_positional_embedding_max_pos", [1])[0],
         "rope_theta": float(transformer.get("positional_embedding_theta", 10000.0)),
         "rope_double_precision": transformer.get("frequencies_precision") == "float64",

@@ -115,7 +115,8 @@ def _resolve_gemma3(keys: Collection[str]) -> FileToModule:
 
 
 GEMMA3_TEXT = KeyMap("gemma3_text", _resolve_gemma3)
-"""The language model of a Gemma 3 folder; vision tower, its projector and the tied output head stay on disk."""
+"""The language model of Gemma, 3 or 4, in a folder or in a single file under flattened names; towers, projectors and
+the tied output head stay on disk."""
 
 
 _STATISTICS_RENAMES = {"mean-of-means": "statistics.mean", "std-of-means": "statistics.std"}
@@ -182,6 +183,22 @@ def _resolve_video_decoder(keys: Collection[str]) -> FileToModule:
     return {key: renamed for key, name in named.items() if (renamed := _video_decoder_name(name)) is not None}
 
 
+# Heads of training, which published files carry and no decoder reads.
+_UNREAD_DECODER_PARTS = ("coarse_", "type_emb")
+
+
+def _diffusion_decoder_name(name: str) -> str | None:
+    if name.startswith("per_channel_statistics."):
+        return _statistics_name(name)
+    is_unread = any(part.startswith(_UNREAD_DECODER_PARTS) for part in name.split("."))
+    return name if name.startswith("decoder.") and not is_unread else None
+
+
+def _resolve_diffusion_decoder(keys: Collection[str]) -> FileToModule:
+    named = _component_keys(keys, "vae.")
+    return {key: renamed for key, name in named.items() if (renamed := _diffusion_decoder_name(name)) is not None}
+
+
 def _resolve_video_statistics(keys: Collection[str]) -> FileToModule:
     named = _component_keys(keys, "vae.")
     pairs = ((key, _statistics_name(n)) for key, n in named.items() if n.startswith("per_channel_statistics."))
@@ -190,6 +207,23 @@ def _resolve_video_statistics(keys: Collection[str]) -> FileToModule:
 
 VIDEO_ENCODER = KeyMap("video_encoder", _resolve_video_encoder)
 VIDEO_DECODER = KeyMap("video_decoder", _resolve_video_decoder)
+
+
+def _resolve_frame_decoder(keys: Collection[str]) -> FileToModule:
+    resolve = _resolve_diffusion_decoder if has_diffusion_decoder(keys) else _resolve_video_decoder
+    return resolve(keys)
+
+
+def has_diffusion_decoder(keys: Collection[str]) -> bool:
+    """Say whether a file's video decoder is the diffusion decoder, by the names of its tensors."""
+    return any(key in keys for key in ("vae.decoder.conv_in_x_t.weight", "decoder.conv_in_x_t.weight"))
+
+
+FRAME_DECODER = KeyMap("frame_decoder", _resolve_frame_decoder)
+"""Whichever decoder a video VAE's file has."""
+
+DIFFUSION_DECODER = KeyMap("diffusion_decoder", _resolve_diffusion_decoder)
+"""The diffusion decoder of 2.5 keeps the official names; heads that only training used stay on disk."""
 VIDEO_STATISTICS = KeyMap("video_statistics", _resolve_video_statistics)
 
 
@@ -225,5 +259,13 @@ def _vocoder_rule(key: str) -> str | None:
 
 
 VOCODER = KeyMap("vocoder", each_key(_vocoder_rule))
+
+
+def _duration_head_rule(key: str) -> str | None:
+    return key.removeprefix("duration_head.") if key.startswith("duration_head.") else None
+
+
+DURATION_HEAD = KeyMap("duration_head", each_key(_duration_head_rule))
+"""The duration head keeps its official names."""
 
 LATENT_UPSAMPLER = KeyMap("latent_upsampler", each_key(lambda key: f"network.{key}"))

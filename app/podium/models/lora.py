@@ -1,12 +1,13 @@
 """Fuse LoRAs into the transformer's weights.
 
 One arithmetic for every caller: a clean weight in float32, plus each LoRA's delta in float32 in the order of the set,
-cast once to the weight's own type. The clean weights are never written to, so taking a LoRA away is exact.
+rounded once to the weight's own type. Weights in fp8 are no exception: codes and scale of the clean weight, plus the
+deltas, back into codes and scale. The clean weights are never written to, so taking a LoRA away is exact.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ from podium.jobs import BranchStrengths, LoraSpec
 from podium.models.errors import CheckpointReason
 from podium.models.lora_keys import LoraError, LoraPlan, LoraReport, check_strengths, read_lora_plan
 from podium.models.lora_names import Branch, branch_of
+from podium.models.quantization import FP8, requantise_, scale_key_of, with_scales
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ class FusedWeights:
 
     Args:
         tensors: New tensors by official name, in the type, shape and device of the weights they replace; only the keys
-            that the set touches.
+            that the set touches, and the scales that belong to them.
         reports: One a LoRA, in the order of the set.
     """
 
@@ -74,25 +76,28 @@ def fuse_loras(weights: Mapping[str, Tensor], loras: Sequence[LoraSpec]) -> Fuse
 
     Args:
         weights: Clean weights by official name without `model.diffusion_model.`, [out_features, in_features] for linear
-            layers; read only.
+            layers, and the scales of those in fp8; read only.
         loras: The set; strengths are finite.
 
     Raises:
         CheckpointError: A file cannot be read.
-        LoraError: A file fits no weight or holds values that are no numbers, or a weight it changes is stored in fewer
-            than 16 bits.
+        LoraError: A file fits no weight or holds values that are no numbers, or a weight it changes is stored in a way
+            that cannot be added to.
         JobRefusedError: A strength is no finite number.
     """
     shapes = {key: tuple(weight.shape) for key, weight in weights.items()}
     plans = [read_lora_plan(spec.path, shapes) for spec in loras]
     factors = [delta_factors(plan, spec) for plan, spec in zip(plans, loras, strict=True)]
     touched = {key for of_plan in factors for key in of_plan}
-    for key in touched:
-        _check_dtype(key, weights[key], loras[0].path)
+    moved = with_scales(touched, weights)
+    check_fusible(weights, touched, plans)
+    tensors = {key: torch.empty_like(weights[key], requires_grad=False) for key in weights if key in moved}
     with ExitStack() as files:
         sources = [_FactorSource(plan, files) for plan in plans]
         active = list(zip(sources, factors, strict=True))
-        tensors = {key: _fused(key, clean, active) for key, clean in weights.items() if key in touched}
+        for key in weights:
+            if key in touched:
+                fuse_into_(key, tensors, weights, _deltas(key, weights[key].device, active))
         for source in sources:
             source.check_values()
     return FusedWeights(tensors, tuple(plan.report for plan in plans))
@@ -114,42 +119,88 @@ def delta_factors(plan: LoraPlan, spec: LoraSpec) -> dict[str, float]:
     return {key: factor for key, factor in factors.items() if factor}
 
 
-def load_lora_factors(plan: LoraPlan, device: torch.device) -> Iterator[LoraFactors]:
-    """Read the factors of a LoRA straight onto a device, pair by pair in the plan's order.
-
-    Args:
-        plan: The file and what to read from it.
-        device: Where the factors go.
+def check_fusible(weights: Mapping[str, Tensor], touched: Collection[str], plans: Sequence[LoraPlan]) -> None:
+    """Check that every weight a set touches is held in a way that can be added to.
 
     Raises:
-        LoraError: The file can no longer be read, or (after the last pair) factors hold values that are no numbers.
+        LoraError: One is not.
     """
-    with ExitStack() as files:
-        source = _FactorSource(plan, files)
-        for pair in plan.pairs:
-            yield source.read(pair.weight_key, device)
-        source.check_values()
+    for key in touched:
+        weight = weights[key]
+        if weight.dtype == FP8 or (weight.is_floating_point() and weight.element_size() >= 2):
+            continue
+        path = next(plan.path for plan in plans if any(pair.weight_key == key for pair in plan.pairs))
+        raise LoraError(
+            f"“{path.name}” cannot be applied: this checkpoint keeps its weights in a form that LoRAs cannot be added "
+            "to. The bf16 checkpoint of the model is needed, or its official fp8 file, or a job without LoRAs.",
+            path=path,
+            reason=CheckpointReason.QUANTISED,
+            details=f"{key} is {weight.dtype}",
+        )
 
 
 @torch.no_grad()
-def fuse_into_(target: Tensor, clean: Tensor, deltas: Iterable[LoraDelta]) -> None:
-    """Write a clean weight plus LoRA deltas into `target`, in place.
+def fuse_into_(
+    key: str,
+    target: Mapping[str, Tensor],
+    clean: Mapping[str, Tensor],
+    deltas: Iterable[LoraDelta],
+    *,
+    workspace: Tensor | None = None,
+) -> None:
+    """Write a clean weight plus LoRA deltas into the target's tensors, in place; its scale too, if it has one.
 
-    The sum is made in float32, in the order of `deltas`, and cast once. `target` keeps its storage, so compiled code
-    and CUDA graphs keep their addresses. Without deltas `target` becomes `clean` to the bit.
+    The sum is made in float32, in the order of `deltas`, and rounded once. The target keeps its storage, so compiled
+    code and CUDA graphs keep their addresses. Without deltas it becomes the clean weight to the bit.
 
     Args:
-        target: [out_features, in_features], floating, 16 bits or more; may be `clean` itself.
-        clean: The same shape and type, on the same device.
-        deltas: Addends for this weight.
+        key: Official name of the weight, [out_features, in_features].
+        target: Written; holds `key`, floating with 16 bits or more or float8_e4m3fn, and its scale, if there is one.
+        clean: The same; its tensors may be the target's own, or lie in host memory.
+        deltas: Addends for this weight, on the target's device.
+        workspace: float32 on the target's device, with room for the weight; None takes memory for the while.
     """
-    total: Tensor | None = None
-    for delta in deltas:
-        if total is None:
-            # A float32 weight's `to` would be the clean weight itself.
-            total = clean.to(torch.float32, copy=True)
-        total.addmm_(delta.b.to(torch.float32), delta.a.to(torch.float32), alpha=delta.factor)
-    target.copy_(clean if total is None else total)
+    weight, scale_key = target[key], scale_key_of(key)
+    addends = list(deltas)
+    if not addends:
+        for name in (key, scale_key):
+            if name in target:
+                target[name].copy_(clean[name], non_blocking=True)
+        return
+    # Types are changed on the device: on its way from host memory a tensor would be converted there.
+    clean_weight = clean[key].to(weight.device, non_blocking=True)
+    shape = weight.shape
+    total = torch.empty(shape, device=weight.device) if workspace is None else workspace[: weight.numel()].view(shape)
+    total.copy_(clean_weight) if weight.dtype != FP8 else total.zero_()
+    for addend in addends:
+        _add_product_(total, addend)
+    if weight.dtype != FP8:
+        weight.copy_(total)
+        return
+    clean_scale = clean.get(scale_key)
+    if clean_scale is not None:
+        clean_scale = clean_scale.to(weight.device, non_blocking=True)
+    requantise_(weight, target.get(scale_key), (clean_weight, clean_scale), total)
+
+
+def _add_product_(total: Tensor, delta: LoraDelta) -> None:
+    a, b = delta.a, delta.b
+    if total.device.type != "cpu" and a.dtype == b.dtype and a.dtype in (torch.bfloat16, torch.float16):
+        # Products of 16-bit numbers are exact in float32, and are added up in it: several times as fast as float32
+        # factors, with nothing lost but the order of the sum.
+        torch.addmm(total, b, a, out_dtype=torch.float32, alpha=delta.factor, out=total)
+    else:
+        total.addmm_(b.to(torch.float32), a.to(torch.float32), alpha=delta.factor)
+
+
+def not_finite_error(path: Path) -> LoraError:
+    """Return the refusal of a file whose factors are NaN or infinite."""
+    return LoraError(
+        f"“{path.name}” holds values that are no numbers: its training failed, or the file is "
+        "damaged. Another copy or an earlier training step of it is needed.",
+        path=path,
+        reason=CheckpointReason.CORRUPT,
+    )
 
 
 class _FactorSource:
@@ -188,12 +239,7 @@ class _FactorSource:
             LoraError: One of them was NaN or infinite.
         """
         if self._is_finite is not None and not bool(self._is_finite):
-            raise LoraError(
-                f"“{self._plan.path.name}” holds values that are no numbers: its training failed, or the file is "
-                "damaged. Another copy or an earlier training step of it is needed.",
-                path=self._plan.path,
-                reason=CheckpointReason.CORRUPT,
-            )
+            raise not_finite_error(self._plan.path)
 
     def _get_tensor(self, name: str, device: torch.device) -> Tensor:
         # safetensors reads onto the device that the file was opened for, and parses the header at each opening.
@@ -202,23 +248,6 @@ class _FactorSource:
             self._open_files[device] = self._files.enter_context(file)
         tensor: Tensor = self._open_files[device].get_tensor(name)  # type: ignore[no-untyped-call] # its stub has no types
         return tensor
-
-
-def _check_dtype(weight_key: str, weight: Tensor, lora_path: Path) -> None:
-    if not weight.is_floating_point() or weight.element_size() < 2:
-        raise LoraError(
-            f"“{lora_path.name}” cannot be applied: LoRAs go into weights of 16 or 32 bits, and this checkpoint keeps "
-            "them in fewer. The bf16 checkpoint of the model is needed, or a job without LoRAs.",
-            path=lora_path,
-            reason=CheckpointReason.QUANTISED,
-            details=f"{weight_key} is {weight.dtype}",
-        )
-
-
-def _fused(weight_key: str, clean: Tensor, sources: Iterable[tuple[_FactorSource, Mapping[str, float]]]) -> Tensor:
-    target = torch.empty(clean.shape, dtype=clean.dtype, device=clean.device)
-    fuse_into_(target, clean, _deltas(weight_key, clean.device, sources))
-    return target
 
 
 def _deltas(

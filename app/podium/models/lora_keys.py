@@ -20,6 +20,7 @@ from podium.jobs import LoraSpec
 from podium.models.errors import CheckpointError, CheckpointReason
 from podium.models.header import SafetensorsHeader, TensorInfo, read_header
 from podium.models.lora_names import LayerNames, Part, is_connector_layer, parse_key
+from podium.models.lora_origin import trained_for
 
 MAX_STRENGTH = 1000.0
 """Largest strength of a LoRA: hundreds of times what any picture survives, and far from what numbers can hold."""
@@ -79,6 +80,7 @@ class LoraReport:
         duplicate: Layers that the file names again in another spelling; the first one counts.
         unknown: Names that are no layer of this model.
         algorithms: The methods met, such as "LoKr".
+        trained_for: The generation it was trained for, such as "LTX-2.3", as its file tells; empty if it does not.
     """
 
     file_name: str
@@ -89,6 +91,7 @@ class LoraReport:
     duplicate: LayerCount = LayerCount()
     unknown: LayerCount = LayerCount()
     algorithms: tuple[str, ...] = ()
+    trained_for: str = ""
 
     def left_out(self) -> tuple[tuple[str, LayerCount], ...]:
         """Return what was not applied as (reason in words, count), reasons without any left away."""
@@ -210,6 +213,7 @@ class _PlanReader:
             duplicate=_count(self._duplicate),
             unknown=_count(self._unknown),
             algorithms=tuple(sorted(self._algorithms)),
+            trained_for=trained_for(self._header.metadata, self._header.tensors),
         )
 
     def _sort(self, layer: _Layer, file: BinaryIO) -> None:

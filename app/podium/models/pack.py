@@ -1,48 +1,61 @@
-"""Check that the files an artist chose make one model that this version can run. No torch; no weight is read."""
+"""Check that the files an artist chose make one model that this version can run. No torch; no weight is read.
+
+A pack is a monolith with a Gemma 3 folder (2.0, 2.3), or a file for each part (2.5). A file is judged by what it holds,
+so that any part may also come out of a file that holds more.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
-from typing import NoReturn
 
-from podium.models.errors import CheckpointError, CheckpointReason
-from podium.models.file_kinds import is_file, is_folder
-from podium.models.paths import ModelPaths
-from podium.models.probe import FileKind, FileReport, Generation, Quantisation, Slot, parse_model_version, probe
-
-SUPPORTED_GENERATIONS = frozenset({Generation.LTX_2_3})
-LOADABLE_QUANTISATIONS = frozenset({Quantisation.NONE})
-
-CHECKPOINT_SLOTS = (
-    Slot.TRANSFORMER,
-    Slot.CONNECTORS,
-    Slot.TEXT_PROJECTION,
-    Slot.VIDEO_ENCODER,
-    Slot.VIDEO_DECODER,
-    Slot.AUDIO_DECODER,
-    Slot.VOCODER,
+from podium.models.file_kinds import is_file
+from podium.models.header import read_header
+from podium.models.key_maps import TRANSFORMER
+from podium.models.lora_keys import LoraReport
+from podium.models.pack_checks import (
+    check_checkpoint,
+    check_part,
+    check_upsampler,
+    probe_file,
+    probe_text_encoder,
+    refuse_untold_heads,
 )
-# Source: the published upscalers, and the video VAE's latent channels.
-SPATIAL_SCALES = (1.5, 2.0)
-LATENT_CHANNELS = 128
+from podium.models.pack_pairs import check_distilled_lora, check_generations, check_text_encoder
+from podium.models.paths import ModelPaths
+from podium.models.probe import FileReport, Generation, Quantisation, Slot, parse_model_version
 
-_GEMMA_FAMILY = 3
+SUPPORTED_GENERATIONS = frozenset(Generation)
+
+_TRANSFORMER_SLOTS = (Slot.TRANSFORMER, Slot.CONNECTORS)
+_VIDEO_SLOTS = (Slot.VIDEO_ENCODER, Slot.VIDEO_DECODER)
+_AUDIO_SLOTS = (Slot.AUDIO_DECODER, Slot.VOCODER)
+
+
+class DecoderKind(StrEnum):
+    """What turns video latents into pixels: a closed set."""
+
+    CONVOLUTIONAL = "convolutional"
+    DIFFUSION = "diffusion"
 
 
 @dataclass(frozen=True, slots=True)
 class Pack:
-    """Files that belong together and fill every slot of the distilled pipeline.
+    """Files that belong together and fill every slot of a pipeline.
 
     Args:
         paths: The files.
         generation: Of the checkpoint.
         model_version: Its metadata's version as numbers, such as (2, 3); empty without one.
-        checkpoint: What the checkpoint is.
-        text_encoder: What the Gemma folder is.
+        checkpoint: What the monolith or the transformer's file is.
+        text_encoder: What the Gemma folder or the text encoder's file is.
         spatial_upsampler: What the upscaler is.
         num_heads: Heads of the transformer's video stream, the most ranks that can share it.
         spatial_scale: Factor of the upscaler, 1.5 or 2.
+        video_vae, audio_vae, duration_head: What these files of a split pack are; None for what is in the checkpoint.
+        distilled_lora: What the distilled LoRA does to the transformer; None without one.
     """
 
     paths: ModelPaths
@@ -53,31 +66,67 @@ class Pack:
     spatial_upsampler: FileReport
     num_heads: int
     spatial_scale: float
+    video_vae: FileReport | None = None
+    audio_vae: FileReport | None = None
+    duration_head: FileReport | None = None
+    distilled_lora: LoraReport | None = None
+
+    @property
+    def files(self) -> tuple[FileReport, ...]:
+        """Return what each file of the model is, LoRAs and upscaler apart, each once."""
+        files = (self.checkpoint, self.text_encoder, self.video_vae, self.audio_vae, self.duration_head)
+        return tuple(report for report in files if report is not None)
+
+    @property
+    def quantisation(self) -> Quantisation:
+        """Return how the transformer's weights are stored."""
+        return self.checkpoint.quantisation
+
+    @property
+    def num_layers(self) -> int:
+        """Return the blocks of the transformer; 0 where nothing tells."""
+        shape = self.checkpoint.transformer
+        return (shape.num_layers or 0) if shape else 0
+
+    @property
+    def decoder_kind(self) -> DecoderKind:
+        """Return what turns its video latents into pixels."""
+        video = self.video_vae or self.checkpoint
+        return DecoderKind.DIFFUSION if video.has_diffusion_decoder else DecoderKind.CONVOLUTIONAL
+
+    @property
+    def has_duration_head(self) -> bool:
+        """Return whether it can tell a clip's length from the prompt."""
+        return Slot.DURATION_HEAD in (self.duration_head or self.checkpoint).slots
+
+    @property
+    def has_keyframe_embedding(self) -> bool:
+        """Return whether it can make key frames of its own."""
+        return self.checkpoint.has_keyframe_embedding
 
 
-def resolve_pack(checkpoint_path: Path, gemma_root: Path, spatial_upsampler_path: Path) -> Pack:
-    """Return the pack that three files make, checked by their headers alone.
+def resolve_pack(models: ModelPaths) -> Pack:
+    """Return the pack that model files make, checked by their headers alone.
 
     Raises:
-        CheckpointError: A file is missing, damaged, of another kind or generation, or quantised; or they do not belong
-            together. The first fault is raised, the checkpoint's before the text encoder's before the upscaler's.
+        CheckpointError: A file is missing, damaged, of another kind or generation, or quantised in a way that cannot be
+            read; or they do not belong together. The first fault is raised, of the checkpoint before the text encoder,
+            the VAEs, the upscaler, the duration head and the distilled LoRA.
     """
-    checkpoint = _probe_file(checkpoint_path)
-    generation = _check_checkpoint(checkpoint)
-    text_encoder = _probe_text_encoder(gemma_root)
-    _check_text_encoder(text_encoder)
-    upsampler = _probe_file(spatial_upsampler_path)
-    scale = _check_upsampler(upsampler)
-    _check_pair(checkpoint, text_encoder)
+    checkpoint = probe_file(models.checkpoint_path)
+    generation = check_checkpoint(checkpoint, _checkpoint_slots(models))
+    text_encoder = probe_text_encoder(models.gemma_root, generation)
+    check_text_encoder(text_encoder, checkpoint, generation)
+    video_vae = _part(models.video_vae_path, _VIDEO_SLOTS, "video VAE")
+    audio_vae = _part(models.audio_vae_path, _AUDIO_SLOTS, "audio VAE")
+    upsampler = probe_file(models.spatial_upsampler_path)
+    scale = check_upsampler(upsampler)
+    duration_head = _part(models.duration_head_path, (Slot.DURATION_HEAD,), "duration head")
+    check_generations(checkpoint, generation, (video_vae, audio_vae, duration_head))
     if checkpoint.num_heads is None:
-        _refuse(
-            checkpoint,
-            CheckpointReason.INCOMPLETE,
-            f"“{checkpoint_path.name}” does not say how its transformer is built. "
-            "Choose the checkpoint as Lightricks published it, with its description inside.",
-        )
+        refuse_untold_heads(checkpoint)
     return Pack(
-        ModelPaths(checkpoint_path, gemma_root, spatial_upsampler_path),
+        models,
         generation,
         parse_model_version(checkpoint.model_version or ""),
         checkpoint,
@@ -85,157 +134,43 @@ def resolve_pack(checkpoint_path: Path, gemma_root: Path, spatial_upsampler_path
         upsampler,
         num_heads=checkpoint.num_heads,
         spatial_scale=scale,
+        video_vae=video_vae,
+        audio_vae=audio_vae,
+        duration_head=duration_head,
+        distilled_lora=_distilled_lora(models),
     )
 
 
-def _probe_file(path: Path) -> FileReport:
-    if is_folder(path):
-        raise CheckpointError(
-            f"“{path.name}” is a folder. Choose a file in it that ends in .safetensors.",
-            path=path,
-            reason=CheckpointReason.IS_FOLDER,
-        )
-    return probe(path)
+def transformer_shapes(checkpoint_path: Path) -> Mapping[str, tuple[int, ...]]:
+    """Return the shape of each of the transformer's parameters by official name, from the checkpoint's header.
+
+    Raises:
+        CheckpointError: The header cannot be read.
+    """
+    header = read_header(checkpoint_path)
+    return {name: header.tensors[key].shape for key, name in TRANSFORMER(header.tensors.keys()).items()}
 
 
-def _probe_text_encoder(path: Path) -> FileReport:
-    if not is_folder(path) and not is_file(path):
-        raise CheckpointError(
-            f"There is no folder “{path}”. Choose the folder of Gemma {_GEMMA_FAMILY}.",
-            path=path,
-            reason=CheckpointReason.MISSING,
-        )
-    return probe(path)
+def _checkpoint_slots(models: ModelPaths) -> tuple[Slot, ...]:
+    """Return what the checkpoint itself has to fill, in the order a clip needs it."""
+    # A text encoder in one file brings its projection along.
+    has_encoder_file = models.is_split or is_file(models.gemma_root)
+    projection = () if has_encoder_file else (Slot.TEXT_PROJECTION,)
+    video = _VIDEO_SLOTS if models.video_vae_path is None else ()
+    audio = _AUDIO_SLOTS if models.audio_vae_path is None else ()
+    return (*_TRANSFORMER_SLOTS, *projection, *video, *audio)
 
 
-def _check_checkpoint(report: FileReport) -> Generation:
-    name = report.path.name
-    wanted = "choose a checkpoint of LTX-2.3, in one .safetensors file."
-    _check_readable(report)
-    if report.kind is not FileKind.CHECKPOINT:
-        _refuse_kind(report, f"In the checkpoint's place {wanted}")
-    generation = report.generation
-    if generation is not None and generation not in SUPPORTED_GENERATIONS:
-        _refuse_generation(report, generation)
-    missing = [slot.words for slot in CHECKPOINT_SLOTS if slot not in report.slots]
-    if missing or generation is None:
-        holds = _listed(sorted(slot.words for slot in report.slots))
-        _refuse(
-            report,
-            CheckpointReason.INCOMPLETE,
-            f"“{name}” holds only a model's {holds}, and lacks its {_listed(missing or ['version'])}. "
-            f"{wanted[0].upper()}{wanted[1:]}",
-        )
-    if report.has_diffusion_decoder:
-        _refuse_generation(report, Generation.LTX_2_5)
-    _check_precision(report, "Choose the bf16 checkpoint.")
-    _check_problems(report)
-    return generation
+def _part(path: Path | None, slots: tuple[Slot, ...], place: str) -> FileReport | None:
+    if path is None:
+        return None
+    report = probe_file(path)
+    check_part(report, slots, place)
+    return report
 
 
-def _check_text_encoder(report: FileReport) -> None:
-    name = report.path.name
-    wanted = "choose the folder of Gemma 3, with its config.json, tokenizer.json and all of its .safetensors files."
-    _check_readable(report)
-    if report.kind is not FileKind.TEXT_ENCODER:
-        _refuse_kind(report, f"In the text encoder's place {wanted}")
-    is_other_family = report.gemma is not None and report.gemma.family != _GEMMA_FAMILY
-    if is_other_family or is_file(report.path):
-        told = f"Gemma {report.gemma.family}" if report.gemma else "a single file of a text encoder"
-        _refuse(
-            report,
-            CheckpointReason.WRONG_GENERATION,
-            f"“{name}” is {told}; a checkpoint of LTX-2.3 needs Gemma {_GEMMA_FAMILY}. {wanted[0].upper()}{wanted[1:]}",
-        )
-    _check_problems(report)
-    _check_precision(report, "Choose the Gemma 3 folder in bf16.")
-
-
-def _check_upsampler(report: FileReport) -> float:
-    name = report.path.name
-    wanted = "choose the spatial upscaler of LTX-2.3, x2 or x1.5."
-    _check_readable(report)
-    facts = report.upsampler
-    if report.kind is not FileKind.UPSAMPLER or facts is None:
-        _refuse_kind(report, f"In the upscaler's place {wanted}")
-    if facts.is_temporal:
-        _refuse(
-            report,
-            CheckpointReason.WRONG_KIND,
-            f"“{name}” is the temporal upscaler, which adds frames. {wanted[0].upper()}{wanted[1:]}",
-        )
-    if facts.in_channels != LATENT_CHANNELS or facts.scale not in SPATIAL_SCALES:
-        scale = "by a factor it does not tell" if facts.scale is None else f"by {facts.scale:g}"
-        _refuse(
-            report,
-            CheckpointReason.MISMATCHED,
-            f"“{name}” enlarges latents of {facts.in_channels} channels {scale}; those of LTX-2.3 have "
-            f"{LATENT_CHANNELS}. {wanted[0].upper()}{wanted[1:]}",
-        )
-    _check_problems(report)
-    _check_precision(report, "Choose the bf16 upscaler.")
-    return facts.scale
-
-
-def _check_pair(checkpoint: FileReport, text_encoder: FileReport) -> None:
-    facts, expected = text_encoder.gemma, checkpoint.text_projection_dim
-    if facts is not None and expected == facts.features_dim:
-        return
-    told = f"{facts.num_layers} layers of width {facts.hidden_dim}" if facts else "layers it does not tell"
-    _refuse(
-        text_encoder,
-        CheckpointReason.MISMATCHED,
-        f"The text encoder “{text_encoder.path.name}” does not belong to “{checkpoint.path.name}”: it has {told}, and "
-        "the checkpoint was made for another size. Choose the Gemma 3 folder of 12 B that its publisher names.",
-        details=f"text projection: {expected} inputs; text encoder: {facts.features_dim if facts else None} features",
-    )
-
-
-def _check_readable(report: FileReport) -> None:
-    if report.kind in {FileKind.UNREADABLE, FileKind.UNRECOGNISED}:
-        _check_problems(report)
-
-
-def _check_problems(report: FileReport) -> None:
-    for problem in report.problems:
-        _refuse(report, problem.reason, problem.sentence)
-
-
-def _check_precision(report: FileReport, wanted: str) -> None:
-    if report.quantisation in LOADABLE_QUANTISATIONS:
-        return
-    formats = f" ({', '.join(report.quantisation_formats)})" if report.quantisation_formats else ""
-    _refuse(
-        report,
-        CheckpointReason.QUANTISED,
-        f"“{report.path.name}” is quantised: {report.quantisation.words}{formats}. This version of Podium reads "
-        f"models that are not quantised. {wanted}",
-    )
-
-
-def _refuse_generation(report: FileReport, generation: Generation) -> NoReturn:
-    supported = _listed(sorted(f"LTX-{supported}" for supported in SUPPORTED_GENERATIONS))
-    _refuse(
-        report,
-        CheckpointReason.WRONG_GENERATION,
-        f"“{report.path.name}” is made for LTX-{_version_words(report, generation)}. "
-        f"This version of Podium makes clips with {supported} files: choose one of those.",
-    )
-
-
-def _version_words(report: FileReport, generation: Generation) -> str:
-    """Return the generation, or the file's own version where that is a newer one of the same architecture."""
-    told = report.model_version or ""
-    return generation if parse_model_version(told)[:2] in {(), parse_model_version(generation)} else told
-
-
-def _refuse_kind(report: FileReport, wanted: str) -> NoReturn:
-    _refuse(report, CheckpointReason.WRONG_KIND, f"“{report.path.name}” is {report.kind.words}. {wanted}")
-
-
-def _refuse(report: FileReport, reason: CheckpointReason, sentence: str, *, details: str = "") -> NoReturn:
-    raise CheckpointError(sentence, path=report.path, reason=reason, details=details)
-
-
-def _listed(words: list[str]) -> str:
-    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+def _distilled_lora(models: ModelPaths) -> LoraReport | None:
+    path = models.distilled_lora_path
+    if path is None:
+        return None
+    return check_distilled_lora(probe_file(path), models.checkpoint_path, transformer_shapes(models.checkpoint_path))

@@ -7,8 +7,7 @@ Shapes: B batch (1), N tokens of a prompt, D hidden width, L layers (the embeddi
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,7 +15,6 @@ from pathlib import Path
 import torch
 from diffusers.pipelines.ltx2.connectors import LTX2ConnectorTransformer1d
 from torch import nn
-from transformers import Gemma3Config, Gemma3TextConfig, Gemma3TextModel
 
 from podium.errors import JobRefusedError
 from podium.models.builder import Headers, SingleGPUModelBuilder
@@ -31,7 +29,9 @@ from podium.models.configs import (
     scale_of_features,
 )
 from podium.models.errors import CheckpointError, CheckpointReason
+from podium.models.gemma import TextConfig, embedding_of, gemma_sight_builder, gemma_text_config, make_language_model
 from podium.models.key_maps import EMBEDDINGS_PROCESSOR, GEMMA3_TEXT
+from podium.models.prompt_enhancement import GemmaWriter, WritingRequest, WrittenPrompt
 from podium.models.registry import Registry
 from podium.models.tokenizer import MAX_PROMPT_TOKENS, PromptTokenizer
 
@@ -62,17 +62,19 @@ class PromptFeatures:
 
 
 class GemmaTextEncoder(nn.Module):
-    """Gemma 3's language model as a text encoder.
+    """Gemma's language model, 3 or 4, as a text encoder; where it can, it also writes prompts out in more detail.
 
     Args:
         config: Of the language model.
-        tokenizer: Of the same folder.
+        tokenizer: Of the same files.
+        registry: Where the weights of its eyes are kept, which are read when a picture is to be looked at.
     """
 
-    def __init__(self, config: Gemma3TextConfig, tokenizer: PromptTokenizer) -> None:
+    def __init__(self, config: TextConfig, tokenizer: PromptTokenizer, registry: Registry | None = None) -> None:
         super().__init__()
-        self.model = Gemma3TextModel(config)
+        self.model = make_language_model(config)
         self.tokenizer = tokenizer
+        self._registry = registry
 
     def count_tokens(self, prompt: str) -> int:
         """Return the number of tokens of a prompt; at most `MAX_PROMPT_TOKENS` can be encoded."""
@@ -89,7 +91,7 @@ class GemmaTextEncoder(nn.Module):
 
     def hidden_states(self, token_ids: Sequence[int]) -> torch.Tensor:
         """Return the hidden states [N, D, L] of token ids, 1 to 1024 of them, the layer last."""
-        device = self.model.embed_tokens.weight.device
+        device = self.device
         num_padding = MAX_PROMPT_TOKENS - len(token_ids)
         output = self.model(
             input_ids=torch.tensor([list(token_ids)], device=device),
@@ -97,7 +99,22 @@ class GemmaTextEncoder(nn.Module):
             output_hidden_states=True,
             use_cache=False,
         )
-        return torch.stack(output.hidden_states, dim=-1)[0]
+        # Layers may lie on several devices.
+        return torch.stack([states.to(device) for states in output.hidden_states], dim=-1)[0]
+
+    def write(self, request: WritingRequest) -> Generator[int, None, WrittenPrompt]:
+        """Write a prompt out in more detail: yields each token, returns the text.
+
+        Raises:
+            JobRefusedError: This encoder cannot write, or the prompt is empty or too long.
+        """
+        sight_builder = partial(gemma_sight_builder, self.tokenizer.files, self._registry)
+        return GemmaWriter(self.model, self.tokenizer, sight_builder).write(request)
+
+    @property
+    def device(self) -> torch.device:
+        """Return where token ids go and hidden states come from."""
+        return embedding_of(self.model).weight.device
 
     def _checked_ids(self, prompt: str) -> list[int]:
         ids = self.tokenizer.encode(prompt)
@@ -175,13 +192,16 @@ class EmbeddingsProcessor(nn.Module):
 
 
 def text_encoder_builder(gemma_root: Path, registry: Registry | None = None) -> SingleGPUModelBuilder[GemmaTextEncoder]:
-    """Return the builder of the language model in a Gemma 3 folder; its vision tower is not read.
+    """Return the builder of the language model in a Gemma 3 or 4 folder, or in the single text-encoder file of 2.5.
+
+    Vision and audio towers, and the text projection that a single file holds too, are not read.
 
     Raises:
-        CheckpointError: The folder holds no safetensors weights.
+        CheckpointError: There are no safetensors weights.
     """
-    make = partial(_make_text_encoder, gemma_root, PromptTokenizer(gemma_root))
-    return SingleGPUModelBuilder(gemma_weight_paths(gemma_root), GEMMA3_TEXT, make, registry)
+    tokenizer = PromptTokenizer(gemma_root)
+    make = partial(_make_text_encoder, tokenizer, registry)
+    return SingleGPUModelBuilder(tokenizer.files.weight_paths(), GEMMA3_TEXT, make, registry)
 
 
 def embeddings_processor_builder(
@@ -197,48 +217,9 @@ def embeddings_processor_builder(
     return SingleGPUModelBuilder((checkpoint_path, *more_paths), EMBEDDINGS_PROCESSOR, _make_processor, registry)
 
 
-def gemma_weight_paths(gemma_root: Path) -> tuple[Path, ...]:
-    """Return the weight files of a Gemma folder: those its index names, else every safetensors file, by name.
-
-    Raises:
-        CheckpointError: There is none, or the index cannot be read.
-    """
-    index = gemma_root / "model.safetensors.index.json"
-    try:
-        if index.exists():
-            names = json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()
-            return tuple(gemma_root / name for name in sorted(set(names)))
-    except (OSError, ValueError, KeyError, AttributeError) as error:
-        raise _no_gemma(gemma_root, f"{index.name}: {error}") from error
-    paths = tuple(sorted(gemma_root.glob("*.safetensors")))
-    if not paths:
-        raise _no_gemma(gemma_root, "no *.safetensors file")
-    return paths
-
-
-def gemma_text_config(gemma_root: Path) -> Gemma3TextConfig:
-    """Return the language model's configuration of a Gemma 3 folder.
-
-    Raises:
-        CheckpointError: The folder has none, or is that of another model.
-    """
-    path = gemma_root / "config.json"
-    try:
-        config = json.loads(path.read_text(encoding="utf-8"))
-        model_type = config.get("model_type")
-        if model_type in ("gemma3", "gemma3_text"):
-            whole = Gemma3Config if model_type == "gemma3" else Gemma3TextConfig
-            text_config = whole.from_dict(config).get_text_config()
-            assert isinstance(text_config, Gemma3TextConfig)
-            return text_config
-    except (OSError, ValueError, TypeError, AttributeError) as error:
-        raise _no_gemma(gemma_root, f"{path.name}: {error}") from error
-    raise _no_gemma(gemma_root, f"{path.name}: model_type is {model_type!r}; 'gemma3' is expected")
-
-
-def _make_text_encoder(gemma_root: Path, tokenizer: PromptTokenizer, headers: Headers) -> GemmaTextEncoder:
-    del headers  # a Gemma folder describes itself in config.json
-    return GemmaTextEncoder(gemma_text_config(gemma_root), tokenizer)
+def _make_text_encoder(tokenizer: PromptTokenizer, registry: Registry | None, headers: Headers) -> GemmaTextEncoder:
+    del headers  # a Gemma describes itself in its configuration
+    return GemmaTextEncoder(gemma_text_config(tokenizer.files), tokenizer, registry)
 
 
 def _make_processor(headers: Headers) -> EmbeddingsProcessor:
@@ -268,13 +249,3 @@ def _normalise_layers(hidden_BNDL: torch.Tensor) -> torch.Tensor:
     mean = hidden_BNDL.mean(dim=(1, 2), keepdim=True)
     low, high = hidden_BNDL.amin(dim=(1, 2), keepdim=True), hidden_BNDL.amax(dim=(1, 2), keepdim=True)
     return (hidden_BNDL - mean) / (high - low + _EPS) * _LAYER_RANGE
-
-
-def _no_gemma(gemma_root: Path, details: str) -> CheckpointError:
-    return CheckpointError(
-        f"“{gemma_root.name}” is not a complete Gemma 3 folder, which this model's text encoder is. "
-        "The folder with config.json, tokenizer.json and all *.safetensors files is needed.",
-        path=gemma_root,
-        reason=CheckpointReason.WRONG_KIND,
-        details=details,
-    )

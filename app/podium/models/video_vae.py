@@ -16,6 +16,7 @@ from podium.models.builder import Headers, SingleGPUModelBuilder
 from podium.models.configs import (
     JsonObject,
     config_section,
+    flat_video_vae,
     metadata_config,
     reading_config,
     video_decoder_arguments,
@@ -108,7 +109,7 @@ def video_statistics_builder(
 
 def _vae_section(headers: Headers) -> JsonObject:
     path = headers[0].path
-    return config_section(path, metadata_config(path, headers[0].metadata), "vae")
+    return flat_video_vae(config_section(path, metadata_config(path, headers[0].metadata), "vae"))
 
 
 def _make_encoder(headers: Headers) -> VideoEncoder:

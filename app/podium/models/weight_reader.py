@@ -5,7 +5,7 @@ Each tensor is turned into what the module wants as it is read, so that no secon
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,10 +31,15 @@ class WeightPolicy:
     Args:
         name: Unique: weights are cached under it.
         convert: From (module key, tensor on the device, wanted type) to the tensor to keep, of the same shape.
+        arrange: From the sources found and the shapes that the module wants to the sources to read, before their
+            shapes are checked: what the module does not want may go, what the file stores turned is marked.
     """
 
     name: str
     convert: Callable[[str, torch.Tensor, torch.dtype], torch.Tensor] = field(repr=False, compare=False)
+    arrange: Callable[[Sequence[WeightSource], Mapping[str, tuple[int, ...]]], list[WeightSource]] = field(
+        default=lambda sources, _wanted: list(sources), repr=False, compare=False
+    )
 
 
 def cast_floating(key: str, tensor: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
@@ -54,8 +59,10 @@ class WeightSource:
         path: The file.
         file_key: Its name there.
         module_key: Its name in the module.
-        shape: As the file's header says.
+        shape: As the file's header says, or as a policy arranged it.
         num_bytes: Its size in the file.
+        dtype: The format's name, such as "BF16".
+        is_transposed: The file stores a matrix turned: [in, out] where `shape` is [out, in].
     """
 
     path: Path
@@ -63,6 +70,8 @@ class WeightSource:
     module_key: str
     shape: tuple[int, ...]
     num_bytes: int
+    dtype: str
+    is_transposed: bool = False
 
 
 def find_sources(headers: Sequence[SafetensorsHeader], key_map: KeyMap) -> list[WeightSource]:
@@ -78,7 +87,8 @@ def find_sources(headers: Sequence[SafetensorsHeader], key_map: KeyMap) -> list[
     for header in headers:
         for key, tensor in header.tensors.items():
             if key in names and by_file_key[key] is header:
-                sources.append(WeightSource(header.path, key, names[key], tensor.shape, tensor.num_bytes))
+                source = WeightSource(header.path, key, names[key], tensor.shape, tensor.num_bytes, tensor.dtype)
+                sources.append(source)
     return sources
 
 
@@ -103,7 +113,8 @@ def read_weights(
         opened = _OpenFiles(files, device)
         for source in sources:
             read = opened.read(source)
-            tensors[source.module_key] = _owned(policy.convert(source.module_key, read, dtype), read)
+            arranged = (read.t() if source.is_transposed else read).reshape(source.shape)
+            tensors[source.module_key] = _owned(policy.convert(source.module_key, arranged, dtype), read)
             num_read += source.num_bytes
             if on_progress is not None:
                 on_progress(num_read, num_bytes)
@@ -146,7 +157,7 @@ class _OpenFiles:
 def _owned(tensor: torch.Tensor, read: torch.Tensor) -> torch.Tensor:
     """Copy a tensor that still lies in mapped pages: a file overwritten in place would change or end such weights."""
     is_mapped = tensor.device.type == "cpu" and tensor.untyped_storage().data_ptr() == read.untyped_storage().data_ptr()
-    return tensor.clone() if is_mapped else tensor
+    return tensor.clone(memory_format=torch.contiguous_format) if is_mapped else tensor.contiguous()
 
 
 def _check_unique(names: dict[str, str], path: Path) -> None:

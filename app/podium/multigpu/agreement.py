@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
+import torch
 import torch.distributed as dist
 
 from podium.errors import PodiumError
@@ -40,3 +41,19 @@ def agree_all(attempt: Callable[[], T], group: dist.ProcessGroup | None) -> list
         if isinstance(of_rank, PodiumError):
             raise of_rank
     return outcomes  # type: ignore[return-value] # no errors are left
+
+
+def agree_every(flag: bool, group: dist.ProcessGroup | None) -> bool:  # noqa: FBT001 - it is the question
+    """Return whether a flag is set on every rank.
+
+    Ranks: every rank of `group`. Collectives: one all-reduce of a number; none without a group.
+
+    Args:
+        flag: This rank's.
+        group: On the CPU, such as the control group; None for a single process.
+    """
+    if group is None:
+        return flag
+    verdict = torch.tensor([int(flag)])
+    dist.all_reduce(verdict, op=dist.ReduceOp.MIN, group=group)
+    return bool(verdict.item())

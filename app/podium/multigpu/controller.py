@@ -12,7 +12,7 @@ import os
 import threading
 import time
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -21,7 +21,8 @@ from podium.multigpu.errors import ControllerBusyError, ControllerStoppedError
 from podium.multigpu.fleet import KILL_LIMIT_S, Fleet
 from podium.multigpu.forkserver import SHARED, SharedForkServer
 from podium.multigpu.ledger import SHARED_LEDGER
-from podium.multigpu.placement import plan_fleet
+from podium.multigpu.links import FleetLinks, look_at_links
+from podium.multigpu.placement import FleetPlan, plan_fleet
 from podium.multigpu.ranklog import LogsSpecs, default_log_folder, make_log_folder, plan_logs
 from podium.multigpu.runner import MGPURunner, RunnerRef, checked_runner
 from podium.multigpu.status import RankStatus
@@ -71,6 +72,7 @@ class MGPUController:
         self._logs_specs = logs_specs
         self._log_folder = log_folder
         self._forkserver = forkserver
+        self._links = FleetLinks()
         self._fleet = Fleet(self._plan)
         self._lock = threading.Lock()
         self._is_started = False
@@ -86,6 +88,16 @@ class MGPUController:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.shutdown()
+
+    @property
+    def plan(self) -> FleetPlan:
+        """Return where the ranks stand, or will."""
+        return self._plan
+
+    @property
+    def links(self) -> FleetLinks:
+        """Return how the fleet's GPUs reach each other, as `start` finds it: empty before, and on the CPU."""
+        return self._links
 
     @property
     def is_alive(self) -> bool:
@@ -187,8 +199,11 @@ class MGPUController:
         """
         with self._lock:
             self._is_shut = True
-            if not self._is_started:
-                return
+            is_started = self._is_started
+        if not is_started:
+            # It never will be.
+            self._fleet.tell_gone()
+            return
         if graceful_timeout > 0:
             self._fleet.stop()
             if self._fleet.is_stopping and self._fleet.wait_gone(graceful_timeout):
@@ -196,6 +211,15 @@ class MGPUController:
         self._fleet.kill(self._fleet.stopped_error, drops_items=True)
         if graceful_timeout > 0:
             self._fleet.wait_gone(2 * KILL_LIMIT_S)
+
+    def when_gone(self, callback: Callable[[], None]) -> None:
+        """Have something called once every rank has ended, from whichever thread; at once if they have.
+
+        A fleet that is shut down before it is started is gone, too. What is called must not raise, and not wait.
+
+        Ranks: driver.
+        """
+        self._fleet.when_gone(callback)
 
     def rank_status(self) -> tuple[RankStatus, ...]:
         """Return how every rank is and what it does; any thread may ask, at any moment, `start` included."""
@@ -219,4 +243,6 @@ class MGPUController:
         )
         with self._by_value():
             setup = pack((self._runner, setup_kwargs))
-        return FleetOrder(setup, dict(os.environ), logs, self._forkserver, SHARED_LEDGER)
+        self._links = links = look_at_links(self._plan, os.environ)
+        environment = {**os.environ, **links.settings}
+        return FleetOrder(setup, environment, logs, self._forkserver, SHARED_LEDGER, links)

@@ -11,7 +11,7 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -98,6 +98,7 @@ class Fleet:
         self._wake_fd = -1
         self._driver_pid = os.getpid()
         self._killed_at_s: float | None = None
+        self._when_gone: list[Callable[[], None]] = []
 
     @property
     def state(self) -> FleetState:
@@ -285,7 +286,23 @@ class Fleet:
             self._changed.notify_all()
         if job is not None:
             job.fail(self.stopped_error)
-        self.gone.set()
+        self.tell_gone()
+
+    def tell_gone(self) -> None:
+        """Tell who waits for it that every worker has ended, or that none will ever be."""
+        with self._changed:
+            when_gone, self._when_gone = self._when_gone, []
+            self.gone.set()
+        for callback in when_gone:
+            callback()
+
+    def when_gone(self, callback: Callable[[], None]) -> None:
+        """Have something called once every worker has ended, in the supervisor's thread; at once if they have."""
+        with self._changed:
+            if not self.gone.is_set():
+                self._when_gone.append(callback)
+                return
+        callback()
 
     def stopped_error(self) -> ControllerStoppedError:
         """Return the error of a controller that was shut down or has died."""

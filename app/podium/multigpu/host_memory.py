@@ -7,12 +7,14 @@ system drops them when it needs the room. On the CPU every rank has weights of i
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
 import psutil
 
 from podium.errors import JobRefusedError
+from podium.jobs import Quantization
 from podium.models.pack import Pack
 from podium.models.probe import FileReport, Slot
 
@@ -21,43 +23,63 @@ RANK_BYTES = 100 * 10**6
 GPU_RANK_BYTES = 1500 * 10**6
 _ITEM_BYTES = {"float32": 4, "bfloat16": 2}
 _STORED_BYTES = {"F64": 8, "F32": 4, "BF16": 2, "F16": 2}
-_CHECKPOINT_SLOTS = (
-    Slot.TRANSFORMER,
+_SLOTS_OF_ALL = (
     Slot.CONNECTORS,
     Slot.TEXT_PROJECTION,
     Slot.VIDEO_ENCODER,
     Slot.AUDIO_DECODER,
 )
+_SLOTS_OF_FIRST = (Slot.TEXT_ENCODER, Slot.VIDEO_DECODER)
 _CGROUP = Path("/sys/fs/cgroup")
 
 
-def host_need_bytes(pack: Pack, *, num_ranks: int, dtype: str, is_on_cpu: bool) -> int:
+def host_need_bytes(
+    pack: Pack,
+    *,
+    num_ranks: int,
+    dtype: str,
+    is_on_cpu: bool,
+    quantization: Quantization = Quantization.NONE,
+) -> int:
     """Return what a fleet takes of this machine's memory at least: its weights, without what a clip needs besides.
 
     Args:
+        pack: The model; what its file stores in fp8 stays so.
+        num_ranks: Of the fleet.
         dtype: "bfloat16" or "float32".
         is_on_cpu: The ranks stand on the CPU.
+        quantization: With fp8-cast the transformer's large layers, nearly all of it, take a byte a number.
     """
     if not is_on_cpu:
         return num_ranks * GPU_RANK_BYTES
     item_bytes = _ITEM_BYTES[dtype]
     shared_out = _bytes_of(pack.checkpoint, [Slot.TRANSFORMER], item_bytes)
-    of_all = _bytes_of(pack.checkpoint, _CHECKPOINT_SLOTS, item_bytes)
-    of_all += _bytes_of(pack.spatial_upsampler, None, item_bytes)
+    part = pack.checkpoint.component(Slot.TRANSFORMER)
+    if quantization is Quantization.FP8_CAST and part is not None:
+        shared_out = part.num_parameters
+    of_all = shared_out + _bytes_of(pack.spatial_upsampler, None, item_bytes)
+    # Each part is in one of the files: in the checkpoint of a monolith, in its own of a split pack.
+    of_all += sum(_bytes_of(report, _SLOTS_OF_ALL, item_bytes) for report in pack.files)
     # In float32 whatever the rest is in.
-    of_all += _bytes_of(pack.checkpoint, [Slot.VOCODER], _ITEM_BYTES["float32"])
-    of_first = _bytes_of(pack.text_encoder, None, item_bytes)
-    of_first += _bytes_of(pack.checkpoint, [Slot.VIDEO_DECODER], item_bytes)
+    of_all += sum(_bytes_of(report, [Slot.VOCODER], _ITEM_BYTES["float32"]) for report in pack.files)
+    of_first = sum(_bytes_of(report, _SLOTS_OF_FIRST, item_bytes) for report in pack.files)
     # The clean weights that LoRAs are swapped against are kept once, shared out among the ranks.
     return num_ranks * (RANK_BYTES + of_all) + of_first + shared_out
 
 
 def check_host_memory(
-    pack: Pack, *, num_ranks: int, dtype: str, is_on_cpu: bool, available_bytes: int | None = None
+    pack: Pack,
+    *,
+    num_ranks: int,
+    dtype: str,
+    is_on_cpu: bool,
+    quantization: Quantization = Quantization.NONE,
+    available_bytes: int | None = None,
 ) -> None:
     """Check that this machine's memory holds a fleet.
 
     Args:
+        pack, num_ranks, dtype, is_on_cpu, quantization: As for `host_need_bytes`.
         available_bytes: What there is; asked of the system by default.
 
     Raises:
@@ -66,7 +88,7 @@ def check_host_memory(
     available = available_host_bytes() if available_bytes is None else available_bytes
 
     def need(count: int, kind: str) -> int:
-        return host_need_bytes(pack, num_ranks=count, dtype=kind, is_on_cpu=is_on_cpu)
+        return host_need_bytes(pack, num_ranks=count, dtype=kind, is_on_cpu=is_on_cpu, quantization=quantization)
 
     if need(num_ranks, dtype) <= available:
         return
@@ -89,6 +111,26 @@ def available_host_bytes() -> int:
         used = int((_CGROUP / "memory.current").read_text(encoding="ascii"))
         available = min(available, max(0, limit - used + _reclaimable_bytes()))
     return available
+
+
+def held_by_relatives_bytes() -> int:
+    """Return the memory that would be free if every process but this one that its parent started ended.
+
+    Asked in the window's helper process, those are the ranks of its fleet and what started them.
+    """
+    try:
+        relatives = psutil.Process(os.getppid()).children(recursive=True)
+    except psutil.Error:
+        return 0
+    return sum(_own_bytes(process) for process in relatives if process.pid != os.getpid())
+
+
+def _own_bytes(process: psutil.Process) -> int:
+    try:
+        return int(process.memory_full_info().uss)
+    except psutil.Error:
+        # It ended in between, or is none of ours.
+        return 0
 
 
 def _reclaimable_bytes() -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 # Exit codes by which a rank says why it ended by itself.
 EXIT_NOT_BORN = 70
@@ -36,6 +36,7 @@ class BeginMessage:
         environment: All variables.
         search_path: Where modules are looked for.
         preloaded: Modules that should have been loaded ahead.
+        links: The slowest link within a team of ranks, by its size.
     """
 
     rank: int
@@ -49,3 +50,4 @@ class BeginMessage:
     search_path: list[str]
     logs: LogFiles
     preloaded: tuple[str, ...]
+    links: dict[int, str] = field(default_factory=dict)

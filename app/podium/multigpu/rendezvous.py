@@ -11,6 +11,7 @@ from torch import distributed
 from podium.multigpu.errors import PlacementError
 from podium.multigpu.groups import NCCLGroups
 from podium.multigpu.job import DeviceEvent
+from podium.multigpu.links import LinkKind
 from podium.multigpu.messages import BeginMessage
 
 # Only the driver decides that a job is stuck.
@@ -81,4 +82,5 @@ def make_groups(begin: BeginMessage, device: torch.device) -> NCCLGroups:
     if world is None:
         raise RuntimeError("torch made no process group")
     control = distributed.new_group(backend="gloo", timeout=COLLECTIVE_TIMEOUT)
-    return NCCLGroups(gemma_group=world, transformer_group=world, vae_group=world, control_group=control)
+    links = {size: LinkKind(kind) for size, kind in begin.links.items()}
+    return NCCLGroups(gemma_group=world, transformer_group=world, vae_group=world, control_group=control, links=links)

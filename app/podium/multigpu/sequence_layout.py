@@ -27,13 +27,29 @@ def split_heads(num_heads: int, num_ranks: int) -> tuple[int, ...]:
     return tuple(share + (rank < rest) for rank in range(num_ranks))
 
 
-def check_num_tokens(clip: ClipFormat, max_tokens: int = DEFAULT_MAX_TOKENS) -> None:
+def num_video_tokens(clip: ClipFormat, num_pictures: int = 0) -> int:
+    """Return the most video tokens of a clip's forwards.
+
+    Args:
+        clip: Of the second stage, which has more of them than the first.
+        num_pictures: Conditioning pictures at other frames than the first, whose tokens stand behind the clip's own.
+    """
+    grid = clip.latent_grid
+    return grid.num_tokens + num_pictures * grid.height * grid.width
+
+
+def check_num_tokens(clip: ClipFormat, max_tokens: int = DEFAULT_MAX_TOKENS, *, num_pictures: int = 0) -> None:
     """Check that a fleet started for `max_tokens` can make a clip.
+
+    Args:
+        clip: The finished one.
+        max_tokens: Most tokens of a stream.
+        num_pictures: See `num_video_tokens`.
 
     Raises:
         JobRefusedError: It has more tokens of video, or of sound.
     """
-    num_tokens = max(clip.latent_grid.num_tokens, clip.num_audio_latents)
+    num_tokens = max(num_video_tokens(clip, num_pictures), clip.num_audio_latents)
     if num_tokens > max_tokens:
         raise JobRefusedError(too_many_tokens(num_tokens, max_tokens))
 

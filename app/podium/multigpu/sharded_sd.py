@@ -5,31 +5,16 @@ Ownership depends on the name alone, so every rank knows it without asking.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Iterator, Mapping
 
 import torch
 import torch.distributed as dist
 from torch import Tensor
 
+from podium.multigpu.ownership import owner_of
+
 _BYTES_PER_MB = 1 << 20
-
-
-def owner_of(key: str, num_ranks: int) -> int:
-    """Return the rank that owns a tensor; a scale goes with its weight.
-
-    Args:
-        key: Official name without `model.diffusion_model.`.
-        num_ranks: Ranks of the group.
-
-    Source: the published sharding, the first 8 bytes of the name's md5, little endian, modulo the ranks.
-    """
-    for suffix in (".weight_scale", ".weight_scale_2"):
-        if key.endswith(suffix):
-            key = key.removesuffix(suffix) + ".weight"
-    # A hash to deal names out evenly, nothing to be kept safe.
-    digest = hashlib.md5(key.encode(), usedforsecurity=False).digest()
-    return int.from_bytes(digest[:8], "little") % num_ranks
+_ALIGNMENT_BYTES = 16
 
 
 class ShardedSD(Mapping[str, Tensor]):
@@ -47,6 +32,7 @@ class ShardedSD(Mapping[str, Tensor]):
         self._bucket_bytes = bucket_mb * _BYTES_PER_MB
         self.num_ranks = dist.get_world_size(group) if group is not None else 1
         self.rank = dist.get_rank(group) if group is not None else 0
+        self._owners = {key: owner_of(key, self.num_ranks) for key in tensors}
 
     def __getitem__(self, key: str) -> Tensor:
         return self._tensors[key]
@@ -62,14 +48,25 @@ class ShardedSD(Mapping[str, Tensor]):
         """Return the memory of the tensors it holds."""
         return sum(tensor.nbytes for tensor in self._tensors.values())
 
+    @property
+    def most_bucket_bytes(self) -> int:
+        """Return the memory that one broadcast takes at most beside the tensors."""
+        return 0 if self.num_ranks == 1 else self._bucket_bytes
+
     def is_own(self, key: str) -> bool:
         """Say whether this rank owns `key`."""
-        return owner_of(key, self.num_ranks) == self.rank
+        owner = self._owners.get(key)
+        return (owner_of(key, self.num_ranks) if owner is None else owner) == self.rank
 
-    def clone_own(self) -> ShardedSD:
-        """Return a shard that holds copies of this rank's own tensors, and nothing else."""
+    def clone_own(self, *, is_on_host: bool = False) -> ShardedSD:
+        """Return a shard that holds copies of this rank's own tensors, and nothing else.
+
+        Args:
+            is_on_host: Put the copies into pinned host memory instead of beside the tensors.
+        """
+        copy = _host_copy if is_on_host else torch.clone
         with torch.inference_mode(False), torch.no_grad():
-            own = {key: tensor.detach().clone() for key, tensor in self._tensors.items() if self.is_own(key)}
+            own = {key: copy(tensor.detach()) for key, tensor in self._tensors.items() if self.is_own(key)}
         return ShardedSD(own, self._group, self._bucket_bytes // _BYTES_PER_MB)
 
     def view_own(self) -> ShardedSD:
@@ -90,8 +87,10 @@ class ShardedSD(Mapping[str, Tensor]):
         if self.num_ranks == 1:
             return 0
         num_bytes = 0
-        for owner in range(self.num_ranks):
-            owned = [self._tensors[key] for key in keys if owner_of(key, self.num_ranks) == owner]
+        of_owners: list[list[Tensor]] = [[] for _ in range(self.num_ranks)]
+        for key in keys:
+            of_owners[self._owners[key]].append(self._tensors[key])
+        for owner, owned in enumerate(of_owners):
             for bucket in _buckets(owned, self._bucket_bytes):
                 num_bytes += self._broadcast_bucket(bucket, owner)
         return num_bytes
@@ -100,13 +99,32 @@ class ShardedSD(Mapping[str, Tensor]):
         if len(bucket) == 1 and bucket[0].is_contiguous():
             dist.broadcast(_as_bytes(bucket[0]), group=self._group, group_src=owner)
             return bucket[0].nbytes
-        flat = torch.cat([_as_bytes(tensor.contiguous()) for tensor in bucket])
+        # Every tensor begins where its type may stand, so that it can be read out of the bucket without a copy.
+        starts, num_bytes = _laid_out(bucket)
+        flat = torch.empty(num_bytes, dtype=torch.uint8, device=bucket[0].device)
+        places = [flat[start : start + t.nbytes] for start, t in zip(starts, bucket, strict=True)]
+        if owner == self.rank:
+            for tensor, place in zip(bucket, places, strict=True):
+                place.copy_(_as_bytes(tensor.contiguous()))
         dist.broadcast(flat, group=self._group, group_src=owner)
         if owner != self.rank:
-            for tensor, part in zip(bucket, flat.split([tensor.nbytes for tensor in bucket]), strict=True):
-                # A slice of the bucket may start where its type may not: a clone is aligned.
-                tensor.copy_(part.clone().view(tensor.dtype).view(tensor.shape))
-        return flat.nbytes
+            for tensor, place in zip(bucket, places, strict=True):
+                tensor.copy_(place.view(tensor.dtype).view(tensor.shape))
+        return num_bytes
+
+
+def _laid_out(bucket: list[Tensor]) -> tuple[list[int], int]:
+    starts, end = [], 0
+    for tensor in bucket:
+        starts.append(end)
+        end += -(-tensor.nbytes // _ALIGNMENT_BYTES) * _ALIGNMENT_BYTES
+    return starts, end
+
+
+def _host_copy(tensor: Tensor) -> Tensor:
+    # Memory is pinned for a device to read; the CPU needs none.
+    copy = torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=tensor.device.type != "cpu")
+    return copy.copy_(tensor)
 
 
 def _as_bytes(tensor: Tensor) -> Tensor:

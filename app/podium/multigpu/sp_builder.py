@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Self
@@ -25,8 +25,9 @@ from podium.multigpu.weight_tracker import TransformerWeightTracker
 class SequenceParallelTransformer:
     """A transformer that takes and gives all tokens on every rank, and works on this rank's share.
 
-    Ranks: every rank of the manager's group. Collectives of a forward: for each block two all-to-alls and one
-    all-gather, then one all-gather of the video's velocity and one broadcast of the audio's.
+    Ranks: every rank of the manager's group, or of the team that stands in for it. Collectives of a forward: for each
+    block two all-to-alls (three where values go ahead) and one all-gather, less where a pass perturbs it; then one
+    all-gather of the video's velocity and one broadcast of the audio's.
 
     Args:
         inner: The module of one GPU; its attention slots are filled while a forward runs.
@@ -36,11 +37,14 @@ class SequenceParallelTransformer:
     def __init__(self, inner: AVTransformer, attn_mgr: AttentionManager) -> None:
         self._inner = inner
         self._attn_mgr = attn_mgr
+        self._positions: Tensor | None = None
+        self._ropes_of_team: dict[AttentionManager, Ropes] = {}
 
     def video_ropes(self, positions: Tensor) -> Ropes:
-        """Return the tables of this rank's share of video positions [1, 3, T, 2]."""
-        layout = self._attn_mgr.begin(positions.shape[2])
-        return self._inner.video_ropes(_share(positions, layout, dim=2))
+        """Return the tables of this rank's share of video positions [1, 3, T, 2], for the forwards that follow."""
+        self._positions = positions
+        self._ropes_of_team.clear()
+        return self._share_ropes(self._attn_mgr, positions)
 
     def audio_ropes(self, positions: Tensor) -> Ropes:
         """Return the tables of audio positions [1, 1, T, 2], which every rank holds whole."""
@@ -48,35 +52,54 @@ class SequenceParallelTransformer:
 
     def is_cold(self, video: StreamInput, audio: StreamInput) -> bool:
         """Say whether a forward of these inputs would compile first; alike on all ranks, whose shares are alike."""
-        return self._inner.is_cold(_share_stream(video, self._attn_mgr.begin(video.latent.shape[1])), audio)
+        layout = self._attn_mgr.active.begin(video.latent.shape[1])
+        return self._inner.is_cold(_share_stream(video, layout), audio)
 
     def __call__(
         self, video: StreamInput | None, audio: StreamInput | None, perturbations: Perturbations | None = None
     ) -> tuple[Tensor | None, Tensor | None]:
         """Return the velocities of all tokens, alike on all ranks."""
+        manager = self._attn_mgr.active
         if video is not None:
-            layout = self._attn_mgr.begin(video.latent.shape[1])
-            video = _share_stream(video, layout)
-        with self._kernels():
+            layout = manager.begin(video.latent.shape[1])
+            video = _share_stream(self._with_own_ropes(video, manager), layout)
+        with self._kernels(manager):
             video_v, audio_v = self._inner(video, audio, perturbations)
         if video_v is not None:
-            video_v = self._attn_mgr.gather_tokens(video_v)
+            video_v = manager.gather_tokens(video_v)
         if audio_v is not None:
-            audio_v = self._attn_mgr.broadcast_replicated(audio_v)
+            audio_v = manager.broadcast_replicated(audio_v)
         return video_v, audio_v
 
+    def _share_ropes(self, manager: AttentionManager, positions: Tensor) -> Ropes:
+        layout = manager.begin(positions.shape[2])
+        return self._inner.video_ropes(_share(positions, layout, dim=2))
+
+    def _with_own_ropes(self, video: StreamInput, manager: AttentionManager) -> StreamInput:
+        # The input's tables are of the whole group's shares; a team has larger ones.
+        if manager is self._attn_mgr:
+            return video
+        assert self._positions is not None, "positions come before tokens"
+        if manager not in self._ropes_of_team:
+            self._ropes_of_team[manager] = self._share_ropes(manager, self._positions)
+        ropes = self._ropes_of_team[manager]
+        return replace(video, rope=ropes.own, cross_rope=ropes.cross)
+
     @contextmanager
-    def _kernels(self) -> Iterator[None]:
+    def _kernels(self, manager: AttentionManager) -> Iterator[None]:
         # Other builders share the module, so the slots are given back after each forward.
-        self._fill_slots(self._attn_mgr.spread_kernel, self._attn_mgr.to_spread_kernel)
+        self._fill_slots(manager.spread_kernel, manager.to_spread_kernel, manager.value_sender)
         try:
             yield
         finally:
-            self._fill_slots(dense_attention, dense_attention)
+            self._fill_slots(dense_attention, dense_attention, None)
 
-    def _fill_slots(self, own: AttentionKernel, to_audio: AttentionKernel) -> None:
+    def _fill_slots(
+        self, own: AttentionKernel, to_audio: AttentionKernel, value_sender: Callable[[Tensor], Tensor] | None
+    ) -> None:
         for block in self._inner.transformer_blocks:
             block.attn1.kernel = own  # type: ignore[union-attr] # a block's attention, not a tensor
+            block.attn1.send_values = value_sender  # type: ignore[union-attr]
             block.video_to_audio_attn.kernel = to_audio  # type: ignore[union-attr]
 
 
@@ -132,7 +155,8 @@ class SequenceParallelBuilder:
 
 
 def _share_stream(stream: StreamInput, layout: TokenLayout) -> StreamInput:
-    # Ropes were made for the share already; masks between tokens stay whole, since attention sees all tokens.
+    # Ropes were made for the share already; masks between tokens stay whole: each rank attends between all tokens, and
+    # all heads are masked alike.
     index = stream.timesteps.index
     keyframes = stream.keyframes_mask
     return replace(

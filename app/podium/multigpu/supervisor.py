@@ -16,19 +16,19 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from podium.multigpu import verdict
+from podium.multigpu.beginning import Beginning
 from podium.multigpu.channel import Body, Kind, Packet, plain_body, receive_packet, send_packet, socket_pair
-from podium.multigpu.child import child_command, search_path
+from podium.multigpu.child import child_command
 from podium.multigpu.fleet import KILL_LIMIT_S, Fleet, FleetState, RankHandle
-from podium.multigpu.forkserver import EXIT_STATUS, OFFLINE, ForkServer, ForkserverError, SharedForkServer, wait_ready
+from podium.multigpu.forkserver import EXIT_STATUS, ForkServer, ForkserverError, SharedForkServer, wait_ready
 from podium.multigpu.guard import Guard
 from podium.multigpu.ledger import DeviceLedger, Tenant
+from podium.multigpu.links import FleetLinks
 from podium.multigpu.lockstep import find_deserter
-from podium.multigpu.messages import BeginMessage
-from podium.multigpu.placement import PCI_ORDER
 from podium.multigpu.ranklog import FleetLogs, RankTail, Tees, replay_record
 from podium.multigpu.status import PAGE_BYTES, StatusPage
 from podium.multigpu.stream import JobBox
@@ -55,6 +55,7 @@ class FleetOrder:
     Args:
         setup: The runner and its setup arguments, packed.
         environment: Variables of the workers, before ours are added.
+        links: Between the ranks.
     """
 
     setup: Body
@@ -62,6 +63,7 @@ class FleetOrder:
     logs: FleetLogs
     forkserver: SharedForkServer
     ledger: DeviceLedger
+    links: FleetLinks = field(default_factory=FleetLinks)
 
 
 class Supervisor:
@@ -159,41 +161,14 @@ class Supervisor:
 
     def _begin(self, handle: RankHandle) -> None:
         """Tell a rank who it is and what to set up; a second time if it had to begin anew."""
-        place = handle.place
-        message = BeginMessage(
-            rank=place.rank,
-            world_size=self._fleet.plan.num_ranks,
-            device=place.device,
-            uuid=place.uuid,
-            backend=self._fleet.plan.backend,
-            store_path=str(Path(self._folder) / "rendezvous"),
-            environment=self._environment(place.rank),
-            folder=str(Path.cwd()),
-            search_path=search_path(),
-            logs=handle.tail.files,
-            preloaded=self._preloaded,
+        order = self._order
+        beginning = Beginning(
+            self._fleet.plan, Path(self._folder), order.environment, order.links, preloaded=self._preloaded
         )
+        message = beginning.of_rank(handle.place.rank, handle.tail.files)
         with contextlib.suppress(OSError):
             send_packet(handle.sock, Kind.BEGIN, 0, plain_body(pickle.dumps(message)), fd=self._driver_fd)
             send_packet(handle.sock, Kind.JOB, 0, self._order.setup)
-
-    def _environment(self, rank: int) -> dict[str, str]:
-        world_size = str(self._fleet.plan.num_ranks)
-        ours = {
-            "RANK": str(rank),
-            "LOCAL_RANK": str(rank),
-            "WORLD_SIZE": world_size,
-            "LOCAL_WORLD_SIZE": world_size,
-            "MASTER_ADDR": "localhost",
-            # Nothing listens beyond this machine.
-            "GLOO_SOCKET_IFNAME": "lo",
-            "NCCL_SOCKET_IFNAME": "lo",
-            # A monitor of torch's own would end ranks that the driver still waits for.
-            "TORCH_NCCL_ENABLE_MONITORING": "0",
-            "TOKENIZERS_PARALLELISM": "false",
-            **OFFLINE,
-        }
-        return {"CUDA_DEVICE_ORDER": PCI_ORDER, **self._order.environment, **ours}
 
     # Watching
 
@@ -218,6 +193,11 @@ class Supervisor:
             deadlines_s.append(now_s + _STEP_S)
         return max(0.0, min(deadlines_s) - now_s)
 
+    @property
+    def _is_awaited(self) -> bool:
+        job = self._fleet.job
+        return self._fleet.state is FleetState.STARTING or (job is not None and not job.has_ended)
+
     def _keep_deadlines(self) -> None:
         now_s = time.monotonic()
         if self._fleet.state is FleetState.DEAD:
@@ -226,7 +206,8 @@ class Supervisor:
             culprit = verdict.find_culprit(self._fleet.handles, self._ended)
             if culprit is not None:
                 failure = verdict.rank_failure(culprit)
-                logger.error("The fleet failed: %s", failure())
+                # Who waits for a start or a job is told by its error; where nobody does, this is the only word.
+                logger.log(logging.INFO if self._is_awaited else logging.ERROR, "The fleet failed: %s", failure())
                 self._fleet.kill(failure)
             return
         job = self._fleet.job

@@ -67,11 +67,28 @@ class StepDenoised:
 
 
 @dataclass(frozen=True, slots=True)
+class SubstepDenoised:
+    """Part of step `step` of `num_steps` (from 1) ended: a place to stop at, where a step has several model calls."""
+
+    phase: Phase
+    step: int
+    num_steps: int
+
+
+@dataclass(frozen=True, slots=True)
+class TileDecoded:
+    """Tiles of the picture were decoded, `done` of `total` turns, and more are to come."""
+
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
 class FramesDecoded:
     """The next frames of the clip, in order.
 
     Args:
-        frames_FHWC: [n, H, W, 3] float32, 0 to 1.
+        frames_FHWC: [n, H, W, 3] float32, 0 to 1; black on ranks that do not blend.
         first_frame: Index of the first of them.
     """
 
@@ -92,4 +109,14 @@ class SoundDecoded:
     sample_rate_hz: int
 
 
-PipelineEvent = PhaseBegan | PhaseOver | PromptEncoded | LorasFused | StepDenoised | FramesDecoded | SoundDecoded
+PipelineEvent = (
+    PhaseBegan
+    | PhaseOver
+    | PromptEncoded
+    | LorasFused
+    | StepDenoised
+    | SubstepDenoised
+    | TileDecoded
+    | FramesDecoded
+    | SoundDecoded
+)

@@ -91,6 +91,10 @@ class LatentState:
         mask = self._mask(denoised)
         return denoised * mask + self.clean * (1 - mask)
 
+    def hold(self, latent: Tensor) -> LatentState:
+        """Return the state at another latent, held to `clean` where masked: what follows fresh noise."""
+        return replace(self, latent=self.blend(latent))
+
     def generated(self) -> Tensor:
         """Return the clip's own tokens [B, T, C]."""
         return self.latent[:, : self.num_generated]
@@ -146,6 +150,7 @@ def keep_first_frame(state: LatentState, image_BCFHW: Tensor, strength: float) -
     """Return the state with its first latent frame held to an encoded image.
 
     Args:
+        state: Of the video.
         image_BCFHW: [1, C, 1, H, W] normalised latent at the state's size.
         strength: 0 (free) to 1 (kept).
     """
@@ -154,3 +159,49 @@ def keep_first_frame(state: LatentState, image_BCFHW: Tensor, strength: float) -
     clean[:, : tokens.shape[1]] = tokens
     mask[: tokens.shape[1]] = 1 - strength
     return replace(state, clean=clean, denoise_mask=mask)
+
+
+def append_image(
+    state: LatentState, clip: ClipFormat, image_BCFHW: Tensor, *, frame: int, strength: float
+) -> LatentState:
+    """Return the state with the tokens of an encoded image behind it, which the clip's own tokens attend to.
+
+    Args:
+        state: Of the video.
+        clip: Format of the stage.
+        image_BCFHW: [1, C, 1, H, W] normalised latent at the state's size.
+        frame: Pixel frame the image stands at.
+        strength: 0 (free) to 1 (kept).
+    """
+    return _append(
+        state, video_to_tokens(image_BCFHW), frame_positions(clip, frame), mask=1 - strength, is_marked=False
+    )
+
+
+def append_keyframe_slot(state: LatentState, clip: ClipFormat, frame: int) -> LatentState:
+    """Return the state with empty tokens behind it, out of which the model makes a key frame at pixel frame `frame`."""
+    positions = frame_positions(clip, frame)
+    empty = torch.zeros(1, positions.shape[2], state.clean.shape[-1])
+    return _append(state, empty, positions, mask=1.0, is_marked=True)
+
+
+def frame_positions(clip: ClipFormat, frame: int) -> Tensor:
+    """Return where the tokens of one pixel frame start and end: [1, 3, H * W, 2], as `video_positions`."""
+    grid = clip.latent_grid
+    positions = video_positions(clip)[:, :, : grid.height * grid.width].clone()
+    positions[:, 0] = torch.tensor((frame, frame + 1), dtype=torch.float32) / float(clip.fps)
+    return positions
+
+
+def _append(state: LatentState, clean: Tensor, positions: Tensor, *, mask: float, is_marked: bool) -> LatentState:
+    clean, num_tokens = clean.to(state.clean), clean.shape[1]
+    assert state.keyframes_mask is not None, "only video has tokens appended"
+    marker = torch.full((1, num_tokens, 1), float(is_marked)).to(state.keyframes_mask)
+    return replace(
+        state,
+        latent=torch.cat((state.latent, torch.zeros_like(clean)), dim=1),
+        clean=torch.cat((state.clean, clean), dim=1),
+        denoise_mask=torch.cat((state.denoise_mask, torch.full((num_tokens,), mask))),
+        positions=torch.cat((state.positions, positions.to(state.positions)), dim=2),
+        keyframes_mask=torch.cat((state.keyframes_mask, marker), dim=1),
+    )

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import hashlib
 import os
+from dataclasses import asdict
 from pathlib import Path
 
 from podium import __version__
 from podium.errors import JobRefusedError
-from podium.jobs import GenerationRequest, ImageSpec, LoraSpec
+from podium.jobs import GenerationRequest, GuidanceSpec, ImageSpec, LoraSpec, PipelineKind, Quantization
+from podium.models.file_kinds import is_file
 from podium.models.paths import ModelPaths
 
 _NUM_SAMPLES = 64
@@ -38,22 +40,29 @@ def fingerprint(path: Path) -> str:
     return digest.hexdigest()[:16]
 
 
-def clip_parameters(request: GenerationRequest, models: ModelPaths, *, dtype: str) -> dict[str, object]:
-    """Return everything that makes the same clip again, beside the files themselves.
+def clip_parameters(
+    request: GenerationRequest,
+    models: ModelPaths,
+    *,
+    dtype: str,
+    quantization: Quantization = Quantization.NONE,
+) -> dict[str, object]:
+    """Return everything that makes the same clip again, beside the files themselves and what the fleet adds.
 
     Args:
-        request: The clip.
+        request: The clip; what it leaves to the model's defaults is kept as that (see `CheckedRequest.resolved`).
         models: The files of the model.
         dtype: Of the weights, such as "bfloat16".
+        quantization: How the transformer's weights are held.
 
     Raises:
         JobRefusedError: A file can no longer be read.
     """
-    clip = request.clip
+    clip, keyframes = request.clip, request.generated_keyframes
     return {
         "podium": 1,
         "version": __version__,
-        "pipeline": "distilled",
+        "pipeline": _PIPELINES[request.pipeline],
         "prompt": request.prompt,
         "seed": request.seed,
         "height": clip.height,
@@ -62,12 +71,49 @@ def clip_parameters(request: GenerationRequest, models: ModelPaths, *, dtype: st
         "frame_rate": str(clip.fps),
         "images": [_image(image) for image in request.images],
         "loras": [_lora(lora) for lora in request.loras],
-        "checkpoint": _file(models.checkpoint_path),
-        "text_encoder": {"name": _name(models.gemma_root)},
-        "spatial_upsampler": _file(models.spatial_upsampler_path),
-        "quantization": "none",
+        "generated_keyframes": keyframes if isinstance(keyframes, int) else list(keyframes),
+        **(_guided(request) if request.pipeline.is_guided else {}),
+        **_models(models, request.pipeline),
+        "quantization": quantization.value,
         "dtype": dtype,
     }
+
+
+_PIPELINES = {
+    PipelineKind.FAST: "distilled",
+    PipelineKind.QUALITY: "ti2vid_two_stages",
+    PipelineKind.HQ: "ti2vid_two_stages_hq",
+}
+
+
+def _guided(request: GenerationRequest) -> dict[str, object]:
+    strengths = request.distilled_lora_strengths
+    return {
+        "negative_prompt": request.negative_prompt,
+        "num_inference_steps": request.num_inference_steps,
+        "video_guidance": _guidance(request.video_guidance),
+        "audio_guidance": _guidance(request.audio_guidance),
+        "distilled_lora_strengths": None if strengths is None else list(strengths),
+    }
+
+
+def _guidance(guidance: GuidanceSpec | None) -> dict[str, object] | None:
+    return None if guidance is None else {**asdict(guidance), "stg_blocks": list(guidance.stg_blocks)}
+
+
+def _models(models: ModelPaths, pipeline: PipelineKind) -> dict[str, object]:
+    # A text encoder's folder has no fingerprint; the file of a split pack has one.
+    encoder = models.gemma_root
+    named = {
+        "checkpoint": models.checkpoint_path,
+        "spatial_upsampler": models.spatial_upsampler_path,
+        "distilled_lora": models.distilled_lora_path if pipeline.is_guided else None,
+        "video_vae": models.video_vae_path,
+        "audio_vae": models.audio_vae_path,
+        "duration_head": models.duration_head_path,
+    }
+    found = {key: _file(path) for key, path in named.items() if path is not None}
+    return {**found, "text_encoder": _file(encoder) if is_file(encoder) else {"name": _name(encoder)}}
 
 
 def _file(path: Path) -> dict[str, object]:

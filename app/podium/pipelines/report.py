@@ -9,10 +9,10 @@ import logging
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from podium.geometry import TIME_FACTOR
+from podium.geometry import SPACE_FACTOR, TIME_FACTOR
 from podium.jobs import (
     ClipFinished,
     GenerationRequest,
@@ -36,6 +36,8 @@ from podium.pipelines.events import (
     PromptEncoded,
     SoundDecoded,
     StepDenoised,
+    SubstepDenoised,
+    TileDecoded,
 )
 from podium.pipelines.previews import Previewer
 from podium.pipelines.stage_clips import StageClips
@@ -104,6 +106,31 @@ class ReportContext:
     stage_clips: StageClips | None = None
 
 
+def call_of(request: GenerationRequest) -> dict[str, object]:
+    """Return what a request's pipeline is called with, by keyword."""
+    clip = request.clip
+    call: dict[str, object] = {
+        "prompt": request.prompt,
+        "seed": request.seed,
+        "height": clip.height,
+        "width": clip.width,
+        "num_frames": clip.num_frames,
+        "frame_rate": clip.fps,
+        "images": request.images,
+        "loras": request.loras,
+        "generated_keyframes": request.generated_keyframes,
+    }
+    if request.pipeline.is_guided:
+        call |= {
+            "negative_prompt": request.negative_prompt,
+            "num_inference_steps": request.num_inference_steps,
+            "video_guidance": request.video_guidance,
+            "audio_guidance": request.audio_guidance,
+            "distilled_lora_strengths": request.distilled_lora_strengths,
+        }
+    return call
+
+
 def report_clip(
     pipeline: StreamingPipeline, request: GenerationRequest, context: ReportContext
 ) -> Generator[JobEvent, None, None]:
@@ -145,6 +172,7 @@ class _ClipReport:
         self._files = ExitStack()
         self._writer: ClipWriter | None = None
         self._sample_rate_hz = 0
+        self._num_frames_done = 0
         self._phase_clock = _Clock()
         self._step_clock = _Clock()
 
@@ -156,17 +184,7 @@ class _ClipReport:
             yield from self._finish()
 
     def _stream(self) -> Iterator[PipelineEvent]:
-        request, clip = self._request, self._request.clip
-        return self._pipeline.stream(
-            prompt=request.prompt,
-            seed=request.seed,
-            height=clip.height,
-            width=clip.width,
-            num_frames=clip.num_frames,
-            frame_rate=clip.fps,
-            images=request.images,
-            loras=request.loras,
-        )
+        return self._pipeline.stream(**call_of(self._request))
 
     def _handle(self, event: PipelineEvent) -> Iterator[JobEvent]:
         # Every rank comes here with the same events; what differs by rank is whether an action runs and what is said.
@@ -181,6 +199,9 @@ class _ClipReport:
                 yield from self._say(PhaseEnded(phase, self._phase_clock.lap_s()))
             case StepDenoised():
                 yield from self._handle_step(event)
+            case SubstepDenoised(phase, step, num_steps):
+                # The step itself has not ended: only a place to stop at.
+                self._boundary.checkpoint(phase, step - 1, num_steps)
             case PromptEncoded(step, num_steps):
                 self._boundary.checkpoint(Phase.ENCODING, step, num_steps)
                 yield from self._say(StepDone(Phase.ENCODING, step, num_steps, self._step_clock.lap_s()))
@@ -188,6 +209,9 @@ class _ClipReport:
                 yield from self._say(LorasApplied(summaries))
             case SoundDecoded():
                 self._attempt(lambda: self._open_writer(event))
+            case TileDecoded():
+                # Counted in frames like the whole phase: maybe none are complete, but the job may be stopped here.
+                self._boundary.checkpoint(Phase.DECODING, self._num_frames_done, self._request.clip.num_frames)
             case FramesDecoded():
                 yield from self._handle_frames(event)
 
@@ -203,8 +227,10 @@ class _ClipReport:
             yield from self._stage_clip(self._context.stage_clips, event)
 
     def _stage_clip(self, stage_clips: StageClips, event: StepDenoised) -> Iterator[JobEvent]:
+        # How much smaller the first stage is depends on the upscaler; its latent tells.
+        height, width = (SPACE_FACTOR * cells for cells in event.video_BCFHW.shape[3:])
         try:
-            yield stage_clips.write(event, self._request.clip.halved())
+            yield stage_clips.write(event, replace(self._request.clip, height=height, width=width))
         except MediaError as error:
             # Only a preview, and only this rank's: the clip itself goes somewhere else.
             _logger.warning("There is no preview clip: %s", error)
@@ -212,6 +238,7 @@ class _ClipReport:
     def _handle_frames(self, event: FramesDecoded) -> Iterator[JobEvent]:
         self._attempt(lambda: self._write_frames(event))
         done, num_frames = event.first_frame + len(event.frames_FHWC), self._request.clip.num_frames
+        self._num_frames_done = done
         self._boundary.checkpoint(Phase.DECODING, done, num_frames)
         yield from self._say(StepDone(Phase.DECODING, done, num_frames, self._step_clock.lap_s()))
 

@@ -10,7 +10,7 @@ from podium.media.mp4_muxer import VideoEncoding
 from podium.media.video_writer import ClipWriter
 from podium.pipelines.arrays import to_pictures, to_samples
 from podium.pipelines.blocks.decoding import AudioDecoder, VideoDecoder
-from podium.pipelines.events import StepDenoised
+from podium.pipelines.events import FramesDecoded, StepDenoised
 
 # It is looked at for seconds: quick to make comes first.
 _ENCODING = VideoEncoding(crf=23, preset="veryfast")
@@ -20,7 +20,7 @@ class StageClips:
     """Writes first-stage clips into a folder, each in place of the one before.
 
     Args:
-        video_decoder, audio_decoder: The pipeline's own blocks.
+        video_decoder, audio_decoder: The pipeline's own blocks; on a fleet a video decoder of this rank alone.
         folder: Where they go; exists.
     """
 
@@ -50,6 +50,7 @@ class StageClips:
         )
         with writer:
             writer.add_sound(to_samples(sound.waveform))
-            for frames in self._video_decoder.stream(event.video_BCFHW):
-                writer.add_frames(to_pictures(frames.frames_FHWC))
+            for part in self._video_decoder.stream(event.video_BCFHW):
+                if isinstance(part, FramesDecoded):
+                    writer.add_frames(to_pictures(part.frames_FHWC))
         return PreviewClip(event.phase, self._path)

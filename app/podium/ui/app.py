@@ -8,41 +8,39 @@ from __future__ import annotations
 import base64
 import logging
 import sys
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
 
 import platformdirs
-from PySide6.QtCore import (
-    QByteArray,
-    QEvent,
-    QMessageLogContext,
-    QObject,
-    Qt,
-    QTimer,
-    QtMsgType,
-    QUrl,
-    Slot,
-    qInstallMessageHandler,
-)
+from PySide6.QtCore import QByteArray, QEvent, QObject, Qt, QTimer, QUrl, Slot
 from PySide6.QtGui import QDesktopServices, QGuiApplication, QImage
 from PySide6.QtWidgets import QApplication
 
 from podium import __version__
+from podium.library import Library
+from podium.library.store import FILE_NAME as LIBRARY_NAME
 from podium.settings import Settings, SettingsError, default_path, load_settings, save_settings
 from podium.ui.baton import Baton
+from podium.ui.desktop_bus import BusAddresses
+from podium.ui.faults import FaultReports
 from podium.ui.fleet_maker import RunnerFleetMaker
 from podium.ui.helper_client import COMMAND, HelperClient
+from podium.ui.life import WindowLife, bring_to_front
 from podium.ui.link import OwnerLink
 from podium.ui.mailbox import Mailbox
+from podium.ui.monitor import Monitor, MonitorSignals
 from podium.ui.owner import FleetMaker, Owner, OwnerSignals
+from podium.ui.picture_file import keep_picture
 from podium.ui.remember import collect, restore
+from podium.ui.single_window import Handover, SingleWindow
 from podium.ui.state.session import Places, SessionState
+from podium.ui.state.values import ErrorMessage
 from podium.ui.theme import apply_theme
+from podium.ui.translation import install_translation
+from podium.ui.trash import SystemTrash
 from podium.ui.unix_signals import UnixSignals
+from podium.ui.views.fault_dialog import FaultDialog
 from podium.ui.views.main_window import MainWindow
 
 JOIN_LIMIT_S = 2.5
@@ -60,12 +58,24 @@ class WindowPlaces:
         cache: Holds nothing that cannot be made again.
         clips: Where clips go unless the settings say otherwise.
         logs: Where ranks' logs go; the user's log folder by default.
+        data: Holds queue and history; beside the settings by default.
     """
 
     settings: Path
     cache: Path
     clips: Path
     logs: Path | None = None
+    data: Path | None = None
+
+    @property
+    def data_folder(self) -> Path:
+        """Return the folder of which there is one window."""
+        return self.data or self.settings.parent
+
+    @property
+    def library(self) -> Path:
+        """Return the file of queue and history."""
+        return self.data_folder / LIBRARY_NAME
 
 
 def default_places() -> WindowPlaces:
@@ -74,6 +84,7 @@ def default_places() -> WindowPlaces:
         settings=default_path(),
         cache=platformdirs.user_cache_path("podium", appauthor=False),
         clips=platformdirs.user_videos_path() / "Podium",
+        data=platformdirs.user_data_path("podium", appauthor=False),
     )
 
 
@@ -85,6 +96,7 @@ class PodiumWindow(QObject):
         places: Where it keeps what.
         maker: Makes fleets; of the distilled runner by default.
         helper_command: Starts the helper process.
+        buses: The desktop's.
     """
 
     def __init__(
@@ -94,9 +106,11 @@ class PodiumWindow(QObject):
         *,
         maker: FleetMaker | None = None,
         helper_command: Sequence[str] = COMMAND,
+        buses: BusAddresses | None = None,
     ) -> None:
         super().__init__()
         self._application = application
+        self._buses = buses
         self._places = places
         self._settings = Settings()
         self._is_closed = False
@@ -104,15 +118,29 @@ class PodiumWindow(QObject):
         self._start_timer.setSingleShot(True)
         self._start_timer.timeout.connect(self._start_behind)
         self.widget: MainWindow | None = None
+        self.life: WindowLife | None = None
+        self._fault_dialog: FaultDialog | None = None
         self.helper = HelperClient(helper_command, is_held=True, parent=self)
         self.baton = Baton()
         self._owner_signals = OwnerSignals(self)
         mailbox = Mailbox()
         maker = maker or RunnerFleetMaker(places.cache / "previews", places.logs)
         self.owner = Owner(maker, self.baton, mailbox, self._owner_signals)
-        self.session = SessionState(self.helper, self.baton, Places(places.clips, places.cache), self)
+        self.library = Library.open(places.library)
+        self.session = SessionState(
+            self.helper,
+            self.baton,
+            Places(places.clips, places.cache, places.data_folder),
+            self,
+            library=self.library,
+            trash=SystemTrash(),
+        )
         self._link = OwnerLink(self.session, self.owner, self._owner_signals, mailbox, self)
         self._unix_signals = UnixSignals(self)
+        monitor_signals = MonitorSignals(self)
+        self._monitor = Monitor(monitor_signals)
+        monitor_signals.taken.connect(self.session.fleet.take_reading)
+        self.session.fleet.watched_pids_changed.connect(self._watch_ranks)
 
     def open(self) -> None:
         """Show the window, and start what stands behind it."""
@@ -124,8 +152,10 @@ class PodiumWindow(QObject):
         logging.getLogger().addHandler(self.baton.logs)
         # Whether the window welcomes a new artist depends on what is remembered.
         restore(self.session, self._settings)
+        self.session.restore_form()
         self._dress()
         self.widget = self._make_widget()
+        self.life = self._make_life(self.widget)
         self.widget.installEventFilter(self)
         self.widget.show()
         # A window that opens minimised is not painted.
@@ -137,8 +167,12 @@ class PodiumWindow(QObject):
             return
         self._is_closed = True
         self._start_timer.stop()
+        if self.life is not None:
+            self.life.close()
         self._link.close()
+        self._monitor.close()
         self.session.close()
+        self.library.close()
         self.owner.quit()
         self._save()
         self.helper.close()
@@ -159,12 +193,40 @@ class PodiumWindow(QObject):
             self._start_timer.start(0)
         return False
 
+    @Slot(object)
+    def take_handover(self, handover: Handover) -> None:
+        """Come to the front, with what a later start was given."""
+        if self.widget is not None and not self._is_closed:
+            bring_to_front(self.widget, handover.activation_token)
+            for path in handover.files:
+                self.session.open_clip_file(path)
+
+    @Slot(object)
+    def show_fault(self, message: ErrorMessage) -> None:
+        """Tell of a fault, unless one is being told of: where there is one there may be a hundred."""
+        if self.widget is None or self._is_closed or self._fault_dialog is not None:
+            return
+        self._fault_dialog = FaultDialog(message, self.widget)
+        self._fault_dialog.finished.connect(self._on_fault_read)
+        self._fault_dialog.open()
+
+    @Slot()
+    def _on_fault_read(self) -> None:
+        self._fault_dialog = None
+
     @Slot()
     def _start_behind(self) -> None:
         self.helper.start()
         self.owner.start()
         self.owner.prepare()
         self.session.devices.refresh()
+        self._monitor.start()
+        if self.life is not None:
+            self.life.open()
+
+    @Slot()
+    def _watch_ranks(self) -> None:
+        self._monitor.watch(self.session.fleet.watched_pids)
 
     @Slot(int)
     def _on_signal(self, number: int) -> None:
@@ -177,16 +239,27 @@ class PodiumWindow(QObject):
         self._settings = replace(self._settings, window=replace(self._settings.window, theme=name))
         apply_theme(self._application, name)
 
+    @Slot(bool)
+    def _on_motion_told(self, is_still: bool) -> None:  # noqa: FBT001 - a signal's argument
+        # What the artist chose since holds until the system changes its mind.
+        if self.widget is not None and is_still != self._settings.window.is_system_still:
+            self._settings = replace(self._settings, window=replace(self._settings.window, is_system_still=is_still))
+            self.widget.menu_actions.reduce_motion.setChecked(is_still)
+
+    @Slot(bool)
+    def _on_notifications_toggled(self, is_on: bool) -> None:  # noqa: FBT001 - a signal's argument
+        self._settings = replace(self._settings, window=replace(self._settings.window, has_notifications=is_on))
+        if self.life is not None:
+            self.life.notifications.set_on(is_on)
+
     @Slot(object)
     def _on_image_pasted(self, image: QImage) -> None:
-        folder = self._places.cache / "pasted"
-        folder.mkdir(parents=True, exist_ok=True)
-        path = folder / f"{datetime.now(UTC):%Y%m%dT%H%M%S-%f}.png"
-        # 100 is the quickest: nothing is packed.
-        if image.save(str(path), "PNG", 100):  # type: ignore[call-overload]  # Qt takes text, its stubs want bytes
-            self.session.compose.set_image(path)
+        path = self.session.pictures.pasted_path()
+        if keep_picture(image, path):
+            self.session.compose.images.add([path])
         else:
-            _log.warning("The pasted picture could not be kept in %s", path)
+            text = self.tr("The picture cannot be kept in “{0}”. Make room on that disk, or the folder writable.")
+            self.session.clip_refused.emit(ErrorMessage(text.format(path.parent)))
 
     @Slot(object)
     def _on_folder_requested(self, path: Path) -> None:
@@ -204,6 +277,16 @@ class PodiumWindow(QObject):
         if window.layout:
             widget.restore_layout(_from_text(window.layout))
         return widget
+
+    def _make_life(self, widget: MainWindow) -> WindowLife:
+        life = WindowLife(self._application, self.session, widget, addresses=self._buses, parent=self)
+        life.woken.connect(self.owner.exercise_fleet)
+        life.motion_told.connect(self._on_motion_told)
+        is_on = self._settings.window.has_notifications
+        life.notifications.set_on(is_on)
+        widget.menu_actions.notify.setChecked(is_on)
+        widget.menu_actions.notify.toggled.connect(self._on_notifications_toggled)
+        return life
 
     def _dress(self) -> None:
         apply_theme(self._application, self._settings.window.theme)
@@ -229,20 +312,52 @@ class PodiumWindow(QObject):
             _log.warning("%s %s", error.message, error.details)
 
 
-def run_window(places: WindowPlaces | None = None) -> int:
-    """Open the window and return the exit code once it is closed."""
+def run_window(places: WindowPlaces | None = None, handover: Handover | None = None) -> int:
+    """Open the window and return the exit code once it is closed; or hand over to the one that is open.
+
+    Args:
+        places: Where it keeps what; by default where the platform keeps such things.
+        handover: What this start was given.
+
+    Raises:
+        WindowHeldError: There is a window for these places, and it does not answer.
+    """
+    places, handover = places or default_places(), handover or Handover()
     QGuiApplication.setHighDpiScaleFactorRoundingPolicy(Qt.HighDpiScaleFactorRoundingPolicy.PassThrough)
     application = QApplication(sys.argv[:1])
     application.setApplicationName("podium")
     application.setApplicationDisplayName("Podium")
     application.setApplicationVersion(__version__)
     application.setDesktopFileName("podium")
-    qInstallMessageHandler(_log_qt_message)
-    sys.excepthook = _log_fault
-    threading.excepthook = _log_thread_fault
-    window = PodiumWindow(application, places or default_places())
+    single = SingleWindow(places.data_folder)
+    if not single.open(handover):
+        _log.info("Podium is open already; it was handed what this start was given")
+        return 0
+    faults = FaultReports()
+    faults.open()
+    try:
+        return _run_one_window(application, places, handover, single=single, faults=faults)
+    finally:
+        faults.close()
+        single.close()
+
+
+def _run_one_window(
+    application: QApplication,
+    places: WindowPlaces,
+    handover: Handover,
+    *,
+    single: SingleWindow,
+    faults: FaultReports,
+) -> int:
+    install_translation(application, load_settings(places.settings).window.language)
+    window = PodiumWindow(application, places)
+    single.received.connect(window.take_handover)
+    faults.found.connect(window.show_fault)
     try:
         window.open()
+        for path in handover.files:
+            window.session.open_clip_file(path)
         return application.exec()
     finally:
         window.close()
@@ -255,21 +370,3 @@ def _to_text(data: QByteArray) -> str:
 def _from_text(text: str) -> QByteArray:
     """Return what `_to_text` was given; nothing of a text that is no base64."""
     return QByteArray.fromBase64(text.encode("ascii", "replace"))
-
-
-def _log_fault(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """Log what a slot raised: the border between Qt and Python, where it would only be printed."""
-    _log.error("A fault in Podium", exc_info=(kind, error, trace))
-
-
-def _log_qt_message(kind: QtMsgType, context: QMessageLogContext, message: str) -> None:
-    """Log what Qt would print; what its multimedia libraries find missing on the way is nobody's business."""
-    category = context.category or ""
-    is_chatter = kind in (QtMsgType.QtDebugMsg, QtMsgType.QtInfoMsg) or category.startswith("qt.multimedia")
-    level = logging.DEBUG if is_chatter else logging.WARNING if kind is QtMsgType.QtWarningMsg else logging.ERROR
-    _log.log(level, "Qt, %s: %s", category, message)
-
-
-def _log_thread_fault(arguments: threading.ExceptHookArgs) -> None:
-    error = arguments.exc_value
-    _log.error("A fault in the thread %s", arguments.thread and arguments.thread.name, exc_info=error)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections import defaultdict, deque
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -74,7 +74,7 @@ class Baton:
         self._controller: Controller | None = None
         self._stream: JobStream | None = None
         self._stream_key: int | None = None
-        self._tickets: dict[int, Ticket] = {}
+        self._tickets: dict[Hashable, Ticket] = {}
         self._is_closing = False
         self.logs = RankLogs()
 
@@ -115,14 +115,14 @@ class Baton:
         self._is_closing = True
         self.force_stop()
 
-    def open_ticket(self, key: int) -> Ticket:
+    def open_ticket(self, key: Hashable) -> Ticket:
         """Note a wish, from whichever thread it comes."""
         with self._lock:
             ticket = self._tickets[key] = Ticket()
             ticket.is_withdrawn = self._is_closing
             return ticket
 
-    def close_ticket(self, key: int) -> None:
+    def close_ticket(self, key: Hashable) -> None:
         """Forget a wish: it was fulfilled, or cannot be."""
         with self._lock:
             self._tickets.pop(key, None)
@@ -198,4 +198,5 @@ def _row(status: RankStatus) -> RankRow:
         bytes_total=status.bytes_total,
         # Tenths: what changes faster is read by nobody and would repaint the row at every look.
         sign_age_s=round(status.sign_age_s, 1),
+        pid=status.pid,
     )

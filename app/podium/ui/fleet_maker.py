@@ -2,28 +2,47 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING
 
+from podium.jobs import PipelineKind
+from podium.models.paths import ModelPaths
 from podium.ui.baton import Controller
 from podium.ui.state.values import FleetSpec
 
-DISTILLED_RUNNER = "podium.multigpu.runners.distilled_mgpu:DistilledRunner"
+if TYPE_CHECKING:
+    # The border to the fleet.
+    from podium.multigpu.device_locks import DeviceLocks
+
+RUNNERS: Mapping[PipelineKind, str] = MappingProxyType(
+    {
+        PipelineKind.FAST: "podium.multigpu.runners.distilled_mgpu:DistilledRunner",
+        PipelineKind.QUALITY: "podium.multigpu.runners.ti2vid_two_stages_mgpu:TI2VidTwoStagesRunner",
+        PipelineKind.HQ: "podium.multigpu.runners.ti2vid_two_stages_hq_mgpu:TI2VidTwoStagesHQRunner",
+    }
+)
+"""The runner of each pipeline; only ranks import it."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class RunnerFleetMaker:
-    """Makes fleets of one runner.
+    """Makes fleets, each of the runner of its pipeline, and takes their GPUs for them. Used in one thread.
 
     Args:
         preview_folder: Where the first stage's clips go.
         log_folder: Where the ranks' logs go; the user's log folder by default.
-        runner: Names the runner, which only the ranks import.
+        runner: Names one runner for all pipelines.
+        lock_folder: Where Podiums tell each other which GPUs they have; the user's own by default.
     """
 
     preview_folder: Path
     log_folder: Path | None = None
-    runner: str = DISTILLED_RUNNER
+    runner: str | None = None
+    lock_folder: Path | None = None
+    _locks: DeviceLocks | None = field(default=None, init=False, repr=False)
 
     def preload(self) -> None:
         """Begin to load what ranks need, and return at once."""
@@ -40,24 +59,32 @@ class RunnerFleetMaker:
         """
         # The same border.
         from podium.multigpu import MGPUController, RunnerRef  # noqa: PLC0415
+        from podium.multigpu.device_locks import DeviceLocks  # noqa: PLC0415
+        from podium.ui.held_controller import HeldController  # noqa: PLC0415
 
+        # One for all its fleets: one that comes and one that goes may stand on the same GPUs.
+        self._locks = self._locks or DeviceLocks("podium", self.lock_folder)
         choice = spec.choice
-        return MGPUController(
-            RunnerRef(self.runner),
+        controller = MGPUController(
+            RunnerRef(self.runner or RUNNERS[spec.pipeline]),
             devices=choice.devices if choice.cpu_ranks is None else None,
             cpu_ranks=choice.cpu_ranks,
             log_folder=self.log_folder,
         )
+        return HeldController(controller, self._locks)
 
     def setup_kwargs(self, spec: FleetSpec) -> dict[str, object]:
         """Return what each rank is set up with."""
         self.preview_folder.mkdir(parents=True, exist_ok=True)
-        return {
-            "checkpoint_path": spec.models.checkpoint_path,
-            "gemma_root": spec.models.gemma_root,
-            "spatial_upsampler_path": spec.models.spatial_upsampler_path,
-            "dtype": spec.dtype,
-            "quantization": "none",
-            "max_tokens": spec.max_tokens,
-            "preview_folder": self.preview_folder,
-        }
+        return setup_kwargs(spec, self.preview_folder)
+
+
+def setup_kwargs(spec: FleetSpec, preview_folder: Path) -> dict[str, object]:
+    """Return what a runner's `setup` takes: the files that the model has, and how they are held."""
+    paths = {field.name: getattr(spec.models, field.name) for field in fields(ModelPaths)}
+    return {name: path for name, path in paths.items() if path is not None} | {
+        "dtype": spec.dtype,
+        "quantization": spec.quantization.value,
+        "max_tokens": spec.max_tokens,
+        "preview_folder": preview_folder,
+    }

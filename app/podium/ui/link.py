@@ -7,8 +7,9 @@ from PySide6.QtCore import QObject, QTimer, Slot
 from podium.ui.mailbox import Mailbox
 from podium.ui.owner import Owner, OwnerSignals
 from podium.ui.state.events import JobNews, OwnerEvent
+from podium.ui.state.orders import JobOrder
 from podium.ui.state.session import SessionState
-from podium.ui.state.values import FleetSpec, JobOrder
+from podium.ui.state.values import FleetSpec
 
 NEWS_INTERVAL_MS = 50
 

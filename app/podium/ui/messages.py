@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import signal
 import traceback
+from dataclasses import dataclass
 
 from podium.errors import PodiumError
+from podium.jobs import Phase
 from podium.multigpu.errors import (
     AsymmetricRunnerError,
     ControllerStoppedError,
@@ -26,7 +28,7 @@ _MEMORY_ADVICE = (
 )
 # The first that fits, so the narrower type stands before the wider. None: the error's own words are for the artist.
 _SENTENCES: tuple[tuple[type[Exception], str | None], ...] = (
-    (RunnerCrashedError, "The clip failed on a fault in Podium or beneath it. The details tell where."),
+    (RunnerCrashedError, "A rank failed on a fault in Podium or beneath it. The details tell where."),
     (WorkerDiedError, None),
     (JobTimeoutError, "The clip took longer than it was given, and the fleet was stopped."),
     (StartTimeoutError, "The fleet was not ready in time and was stopped. The details tell what each device was at."),
@@ -53,6 +55,29 @@ def message_of(error: BaseException) -> ErrorMessage:
         if isinstance(error, kind):
             return ErrorMessage(sentence or _own_words(error), details)
     return ErrorMessage(_FAULT.format(type(error).__name__), details)
+
+
+@dataclass(frozen=True, slots=True)
+class FailurePlace:
+    """Where a job failed, as far as its error tells.
+
+    Args:
+        rank: None if it was no rank, or not one alone.
+        log_lines: The last lines of that rank, oldest first.
+    """
+
+    rank: int | None = None
+    phase: Phase | None = None
+    log_lines: tuple[str, ...] = ()
+
+
+def place_of(error: BaseException) -> FailurePlace:
+    """Return where a job failed."""
+    if isinstance(error, WorkerDiedError):
+        return FailurePlace(error.rank, error.phase, tuple(error.log_lines))
+    if isinstance(error, (JobTimeoutError, StartTimeoutError)) and len(error.ranks) == 1:
+        return FailurePlace(error.ranks[0], error.phases[0])
+    return FailurePlace()
 
 
 def _own_words(error: BaseException) -> str:

@@ -5,49 +5,29 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from podium.models.paths import ModelPaths
-from podium.settings import ClipSettings, DeviceSettings, ModelSettings, Settings
+from podium.jobs import Quantization
+from podium.settings import DeviceSettings, ModelSettings, Settings
 from podium.ui.state.devices import DevicesState
-from podium.ui.state.pack import PackState
+from podium.ui.state.pack import PackState, models_of
 from podium.ui.state.session import SessionState
 from podium.ui.state.values import PackSlot
 
 
 def restore(session: SessionState, settings: Settings) -> None:
     """Put the states back as the settings remember them; what cannot be any more becomes the nearest that can."""
-    compose, clip = session.compose, settings.clip
-    compose.set_fps(clip.frame_rate)
-    compose.set_size(clip.width, clip.height)
-    compose.set_num_frames(clip.num_frames)
-    compose.set_seed_locked(clip.is_seed_locked)
     _restore_devices(session.devices, settings.devices)
     _restore_model(session.pack, settings.model)
 
 
 def collect(session: SessionState, settings: Settings) -> Settings:
     """Return the settings as the states stand now; what states know nothing of stays as it was."""
-    compose, devices, pack = session.compose, session.devices, session.pack
-    checkpoint, text_encoder, upscaler = (_text(pack.file(slot).path) for slot in PackSlot)
-    # The demo model lies in the cache, wherever that is next time.
-    model = (
-        ModelSettings(is_demo=True)
-        if pack.is_demo
-        else ModelSettings(checkpoint=checkpoint, text_encoder=text_encoder, upscaler=upscaler)
-    )
+    devices, pack = session.devices, session.pack
     return replace(
         settings,
-        model=model,
+        model=_collect_model(pack),
         devices=DeviceSettings(
             gpus=tuple(sorted(devices.wanted_uuids or ())),
             cpu_ranks=devices.cpu_ranks or 0,
-        ),
-        clip=ClipSettings(
-            folder=settings.clip.folder,
-            width=compose.width,
-            height=compose.height,
-            num_frames=compose.num_frames,
-            frame_rate=str(compose.fps),
-            is_seed_locked=compose.is_seed_locked,
         ),
     )
 
@@ -60,16 +40,35 @@ def _restore_devices(devices: DevicesState, settings: DeviceSettings) -> None:
 
 
 def _restore_model(pack: PackState, settings: ModelSettings) -> None:
+    if settings.quantization in list(Quantization):
+        pack.set_quantization(Quantization(settings.quantization))
     if settings.is_demo:
         pack.choose_demo()
         return
-    paths = (settings.checkpoint, settings.text_encoder, settings.upscaler)
-    if all(paths):
-        pack.choose_models(ModelPaths(*map(Path, paths)))
+    stored = {slot: getattr(settings, slot.value) for slot in PackSlot}
+    paths = {slot: Path(path) for slot, path in stored.items() if path}
+    if (models := models_of(paths)) is not None:
+        pack.choose_models(models)
         return
-    for slot, path in zip(PackSlot, paths, strict=True):
-        if path:
-            pack.choose_file(slot, Path(path))
+    for slot, path in paths.items():
+        pack.choose_file(slot, path)
+
+
+def _collect_model(pack: PackState) -> ModelSettings:
+    model = ModelSettings(is_demo=pack.is_demo, quantization=pack.wanted_quantization.value)
+    # The demo model lies in the cache, wherever that is next time.
+    if pack.is_demo:
+        return model
+    return replace(
+        model,
+        checkpoint=_text(pack.file(PackSlot.CHECKPOINT).path),
+        text_encoder=_text(pack.file(PackSlot.TEXT_ENCODER).path),
+        upscaler=_text(pack.file(PackSlot.UPSCALER).path),
+        distilled_lora=_text(pack.file(PackSlot.DISTILLED_LORA).path),
+        video_vae=_text(pack.file(PackSlot.VIDEO_VAE).path),
+        audio_vae=_text(pack.file(PackSlot.AUDIO_VAE).path),
+        duration_head=_text(pack.file(PackSlot.DURATION_HEAD).path),
+    )
 
 
 def _text(path: Path | None) -> str:

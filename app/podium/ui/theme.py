@@ -5,6 +5,7 @@ A view names a role (`kind`, `tone`, `surface`) and a measure of `METRICS`, neve
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -15,15 +16,18 @@ from PySide6.QtGui import QColor, QFont, QFontDatabase, QIcon, QPalette, QPixmap
 from PySide6.QtWidgets import QApplication
 
 from podium.assets import read_bytes, read_text
+from podium.ui.colours import DARK, LIGHT, THEMES, Theme
 
 STYLE_AREAS = ("surfaces", "labels", "buttons", "fields", "lists", "menus", "stage")
 """The QSS templates, one a theme area."""
 
 ICON_NAMES = (
-    *("arrow-down", "arrow-up", "check", "chevron-down", "chevron-right", "chevron-up", "close", "copy", "cpu", "cube"),
-    *("demo", "dice", "done", "download", "error", "file", "film", "folder", "frame-back", "frame-forward"),
-    *("generate", "gpu", "image", "info", "lock", "loop", "minus", "pause", "play", "plus", "podium", "power"),
-    *("refresh", "stack", "stop", "text", "trash", "unlock", "volume", "volume-off", "warning"),
+    *("arrow-down", "arrow-up", "bookmark", "camera", "check", "chevron-down", "chevron-right", "chevron-up"),
+    *("clock", "close", "compare", "copy", "cpu", "cube", "demo", "dice", "done", "download", "edit", "error"),
+    *("export", "file", "film", "folder", "frame-back", "frame-forward", "generate", "gpu", "grid", "grip"),
+    *("group", "history", "image", "info", "list", "lock", "loop", "minus", "missing", "more", "pause", "play"),
+    *("plus", "podium", "power", "refresh", "search", "stack", "star", "star-full", "stop", "swap", "text"),
+    *("to-front", "trash", "undo", "unlock", "volume", "volume-off", "wand", "warning", "wipe"),
 )
 """The icons that Podium ships."""
 
@@ -44,146 +48,6 @@ class Tint(StrEnum):
     DANGER = "danger"
     WARNING = "warning"
     SUCCESS = "success"
-
-
-@dataclass(frozen=True, slots=True)
-class Theme:
-    """Every colour of the window by its role, as "#rrggbb".
-
-    Greys are neutral, since a tinted surround changes how a picture's colours are seen.
-
-    Args:
-        name: "dark" or "light".
-        window: Behind everything: header, status line.
-        panel: The side and bottom panels.
-        raised: Cards.
-        raised_hover: The same under the pointer.
-        control: Buttons at rest.
-        control_hover: The same under the pointer.
-        control_line: Their outline; what they are is told by their words.
-        track: What is still to be filled of a bar.
-        field: Where something is typed or chosen.
-        stage: Around the picture.
-        line: Hairlines that part areas; decoration.
-        edge: Outlines that show where a control is.
-        text: What is read.
-        text_muted: What is read second.
-        text_disabled: What cannot be used now.
-        accent: The one colour: what goes on, what is chosen, what to press.
-        accent_hover: The same under the pointer.
-        accent_pressed: The same while pressed.
-        on_accent: Text on the three.
-        accent_soft: Behind what is chosen.
-        accent_text: Words in the accent.
-        focus: The ring around what the keyboard reaches.
-        danger: Failure, and what destroys.
-        danger_hover: The same under the pointer.
-        on_danger: Text on the two.
-        danger_soft: Behind a failure's sentence.
-        warning: Something to look at.
-        warning_soft: Behind its sentence.
-        success: All is well.
-    """
-
-    name: str
-    window: str
-    panel: str
-    raised: str
-    raised_hover: str
-    control: str
-    control_hover: str
-    control_line: str
-    track: str
-    field: str
-    stage: str
-    line: str
-    edge: str
-    text: str
-    text_muted: str
-    text_disabled: str
-    accent: str
-    accent_hover: str
-    accent_pressed: str
-    on_accent: str
-    accent_soft: str
-    accent_text: str
-    focus: str
-    danger: str
-    danger_hover: str
-    on_danger: str
-    danger_soft: str
-    warning: str
-    warning_soft: str
-    success: str
-
-
-DARK = Theme(
-    name="dark",
-    window="#1b1b1b",
-    panel="#242424",
-    raised="#2e2e2e",
-    raised_hover="#383838",
-    control="#3d3d3d",
-    control_hover="#4a4a4a",
-    control_line="#505050",
-    track="#4b4b4b",
-    field="#191919",
-    stage="#111111",
-    line="#353535",
-    edge="#7c7c7c",
-    text="#ededed",
-    text_muted="#a9a9a9",
-    text_disabled="#727272",
-    accent="#6ea8fe",
-    accent_hover="#8bbaff",
-    accent_pressed="#5a93e8",
-    on_accent="#0a1a33",
-    accent_soft="#26364f",
-    accent_text="#8bbaff",
-    focus="#a9ccff",
-    danger="#ff7b72",
-    danger_hover="#ff9690",
-    on_danger="#330907",
-    danger_soft="#3f2422",
-    warning="#f0b64e",
-    warning_soft="#3b301b",
-    success="#6fcf8b",
-)
-
-LIGHT = Theme(
-    name="light",
-    window="#ececec",
-    panel="#f7f7f7",
-    raised="#ffffff",
-    raised_hover="#f1f1f1",
-    control="#ffffff",
-    control_hover="#ebebeb",
-    control_line="#b9b9b9",
-    track="#c9c9c9",
-    field="#ffffff",
-    stage="#d2d2d2",
-    line="#d8d8d8",
-    edge="#858585",
-    text="#1b1b1b",
-    text_muted="#565656",
-    text_disabled="#8c8c8c",
-    accent="#1d64cf",
-    accent_hover="#17539f",
-    accent_pressed="#123f7c",
-    on_accent="#ffffff",
-    accent_soft="#dce9fc",
-    accent_text="#17539f",
-    focus="#0b4fb3",
-    danger="#b3261e",
-    danger_hover="#8f1d17",
-    on_danger="#ffffff",
-    danger_soft="#fbe4e2",
-    warning="#7d5100",
-    warning_soft="#fdf0d5",
-    success="#1a6b35",
-)
-
-THEMES = (DARK, LIGHT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,9 +72,13 @@ class Metrics:
     header_height: int = 52
     prompt_height: int = 124
     prompt_max_height: int = 280
+    negative_prompt_height: int = 56
+    line_field_height: int = 34
+    popup_width: int = 460
+    popup_height: int = 380
     thumbnail: int = 64
     compose_width: int = 372
-    bottom_height: int = 156
+    bottom_height: int = 246
     page_width: int = 1160
     dialog_width: int = 680
     number_width: int = 72
@@ -218,10 +86,18 @@ class Metrics:
     column_m: int = 80
     column_l: int = 132
     column_badge: int = 136
-    history_width: int = 112
+    row_height: int = 48
+    tile_width: int = 168
+    tile_picture_height: int = 96
+    tile_height: int = 140
+    detail_width: int = 380
+    card_width: int = 320
+    search_width: int = 220
+    filter_width: int = 168
+    wipe_grip: int = 28
     window_width: int = 1440
     window_height: int = 900
-    window_min_width: int = 1040
+    window_min_width: int = 1120
     window_min_height: int = 640
 
 
@@ -262,6 +138,8 @@ class Appearance(QObject):
         self._scale = TypeScale.from_body(body_size_pt)
         self._theme: Theme | None = None
         self._icon_folder: QTemporaryDir | None = None
+        self._written: set[tuple[str, Tint]] = set()
+        self._icons: dict[tuple[str, Tint], QIcon] = {}
 
     @property
     def theme(self) -> Theme | None:
@@ -272,13 +150,34 @@ class Appearance(QObject):
         """Dress the application, or dress it anew; icons that windows already hold follow."""
         if theme == self._theme:
             return
-        # Icons keep their file and are drawn again from it once the cache is empty.
-        write_icons(theme, self._ready_folder())
-        QPixmapCache.clear()
+        sheet = style_sheet_of(theme, self._scale)
         self._theme = theme
+        # Icons keep their file and are drawn again from it once the cache is empty.
+        for name, tint in {*self._written, *icons_in(sheet)}:
+            self._write_icon(name, tint, self._ready_folder())
+        QPixmapCache.clear()
         self._application.setPalette(palette_of(theme))
-        self._application.setStyleSheet(style_sheet_of(theme, self._scale))
+        self._application.setStyleSheet(sheet)
         self.changed.emit()
+
+    def ensure_icon(self, name: str, tint: Tint) -> None:
+        """Have the file of an icon in a tint, which `icons:` finds; a window shows a tenth of those there could be."""
+        if (name, tint) not in self._written:
+            self._write_icon(name, tint, self._ready_folder())
+
+    def icon(self, name: str, tint: Tint) -> QIcon:
+        """Return an icon; one for all who ask, since Qt keeps the pictures of each by itself, and for long."""
+        if (name, tint) not in self._icons:
+            self.ensure_icon(name, tint)
+            self.ensure_icon(name, Tint.DISABLED)
+            self._icons[name, tint] = _make_icon(name, tint)
+        return QIcon(self._icons[name, tint])
+
+    def _write_icon(self, name: str, tint: Tint, folder: Path) -> None:
+        assert self._theme is not None, "a theme is applied first"
+        tinted = read_text(f"icons/{name}.svg").replace("currentColor", getattr(self._theme, tint.value))
+        (folder / icon_file(name, tint)).write_text(tinted, encoding="utf-8")
+        self._written.add((name, tint))
 
     def _ready_folder(self) -> Path:
         """Return the folder of the tinted icons; the first time, prepare all that does not change with the theme."""
@@ -322,14 +221,10 @@ def text_font(size_pt: float) -> QFont:
     return font
 
 
-def write_icons(theme: Theme, folder: Path) -> None:
-    """Write every icon in every tint of a theme: `play-accent.svg`, and in the text's colour as `play.svg`."""
-    colours = asdict(theme)
-    for name in ICON_NAMES:
-        drawing = read_text(f"icons/{name}.svg")
-        for tint in Tint:
-            tinted = drawing.replace("currentColor", colours[tint.value])
-            (folder / icon_file(name, tint)).write_text(tinted, encoding="utf-8")
+def icons_in(sheet: str) -> set[tuple[str, Tint]]:
+    """Return the icons that a style sheet names, with their tints."""
+    files = {icon_file(name, tint): (name, tint) for name in ICON_NAMES for tint in Tint}
+    return {files[found] for found in re.findall(r"icons:([\w-]+\.svg)", sheet)}
 
 
 def icon_file(name: str, tint: Tint = Tint.TEXT) -> str:
@@ -345,9 +240,39 @@ def load_icon(name: str, tint: Tint = Tint.TEXT) -> QIcon:
     """
     if name not in ICON_NAMES:
         raise ValueError(f"Podium ships no icon named {name!r}")
+    application = QApplication.instance()
+    appearance = application.findChild(Appearance) if application is not None else None
+    if appearance is not None and appearance.theme is not None:
+        return appearance.icon(name, tint)
+    # Icons stay empty: whoever dresses the application later draws them all again.
+    return _make_icon(name, tint)
+
+
+def _make_icon(name: str, tint: Tint) -> QIcon:
     icon = QIcon(f"icons:{icon_file(name, tint)}")
     icon.addFile(f"icons:{icon_file(name, Tint.DISABLED)}", mode=QIcon.Mode.Disabled)
     return icon
+
+
+def current_theme() -> Theme:
+    """Return what the application wears, for what is painted by hand; the dark one before it is dressed."""
+    application = QApplication.instance()
+    appearance = application.findChild(Appearance) if application is not None else None
+    return DARK if appearance is None or appearance.theme is None else appearance.theme
+
+
+def role_color(role: str) -> QColor:
+    """Return the colour that a role has in the application's theme."""
+    return QColor(getattr(current_theme(), role))
+
+
+def role_font(font: QFont, role: str) -> QFont:
+    """Return a widget's font in a role: "body", "strong", "caption" or "title"."""
+    made = QFont(font)
+    scale = TypeScale.from_body(QApplication.font().pointSizeF())
+    made.setPointSizeF({"caption": scale.caption, "title": scale.title}.get(role, scale.body))
+    made.setWeight(QFont.Weight.DemiBold if role in ("strong", "title") else QFont.Weight.Normal)
+    return made
 
 
 def style_sheet_of(theme: Theme, scale: TypeScale) -> str:
@@ -403,11 +328,14 @@ __all__ = [
     "Tint",
     "TypeScale",
     "apply_theme",
+    "current_theme",
     "icon_file",
+    "icons_in",
     "install_font",
     "load_icon",
     "palette_of",
+    "role_color",
+    "role_font",
     "style_sheet_of",
     "text_font",
-    "write_icons",
 ]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from podium.helper.requests import CheckedJob, CheckRequest, ListDevices, MakeThumbnail, Thumbnail, WriteDemoPack
+from podium.helper.requests import CheckedJob, CheckRequest, KeepThumbnail, ListDevices, Thumbnail, WriteDemoPack
 from podium.jobs import (
     ClipFinished,
     ClipFormat,
@@ -33,9 +33,10 @@ from podium.ui.state.events import (
     JobStarted,
 )
 from podium.ui.state.job import FORCE_AFTER_S, MIN_CANCELLING_S, JobState
+from podium.ui.state.orders import JobOrder
 from podium.ui.state.progress import JobProgress
 from podium.ui.state.session import SessionState
-from podium.ui.state.values import CancelPhase, ErrorMessage, FleetPhase, JobOrder, JobPhase, RankRow
+from podium.ui.state.values import CancelPhase, ErrorMessage, FleetPhase, JobPhase, RankRow
 
 from tests.fakes.ui import MODELS, SPEC, FakeControls, FakeHelper
 
@@ -178,7 +179,7 @@ def test_previews_and_what_loras_did_are_shown(running: JobState) -> None:
     assert (running.picture, running.motion, running.lora_summaries) == (picture, motion, ("all applied",))
 
 
-def test_the_second_job_of_a_size_knows_how_long_it_takes(job: JobState) -> None:
+def test_a_job_whose_likes_were_timed_knows_how_long_it_takes(job: JobState) -> None:
     job.begin(1, CLIP)
     job.wait_for_fleet()
     job.start(1)
@@ -186,7 +187,7 @@ def test_the_second_job_of_a_size_knows_how_long_it_takes(job: JobState) -> None
     job.take_news(JobNews(1, (*first, PhaseStarted(Phase.DECODING), PhaseEnded(Phase.DECODING, 10.0))))
     assert job.fraction is None
     job.end(JobEnded(1, JobPhase.FINISHED, finished(Path("/a.mp4"))))
-    job.begin(2, CLIP)
+    job.begin(2, CLIP, {Phase.STAGE_1: 20.0, Phase.DECODING: 10.0})
     job.wait_for_fleet()
     job.start(2)
     job.take_news(JobNews(2, (PhaseStarted(Phase.STAGE_1, 2), StepDone(Phase.STAGE_1, 1, 2, 10.0))))
@@ -202,13 +203,50 @@ def test_time_left_comes_from_the_steps_that_were_done() -> None:
     assert progress.step_median_s == 2.0
 
 
+def test_the_format_of_the_job_at_work_is_told(job: JobState) -> None:
+    assert job.format is None
+    job.begin(1, CLIP)
+    assert job.format == CLIP
+
+
+def test_a_job_tells_its_end_whichever_way_it_came(job: JobState) -> None:
+    ends: list[JobEnded] = []
+    job.ended.connect(ends.append)
+    job.begin(1, CLIP)
+    job.cancel()
+    job.begin(2, CLIP)
+    job.refuse(ErrorMessage("No."))
+    job.begin(3, CLIP)
+    job.wait_for_fleet()
+    job.end(JobEnded(3, JobPhase.FAILED, message=ErrorMessage("Died."), rank=1))
+    job.end(JobEnded(3, JobPhase.STOPPED))
+    assert [(end.key, end.outcome) for end in ends] == [
+        (1, JobPhase.STOPPED),
+        (2, JobPhase.REFUSED),
+        (3, JobPhase.FAILED),
+    ]
+    assert ends[1].message == ErrorMessage("No.")
+    assert ends[2].rank == 1
+
+
+def test_a_soft_cancel_while_the_fleet_starts_is_shown_once_there_is_a_stream(
+    job: JobState, controls: FakeControls
+) -> None:
+    job.begin(1, CLIP)
+    job.wait_for_fleet()
+    job.cancel_soon()
+    assert controls.calls == ["cancel 1"]
+    job.start(1)
+    assert job.cancel_phase is CancelPhase.CANCELLING
+
+
 def test_generate_checks_the_request_and_hands_it_over(world: World, qtbot: QtBot) -> None:
     session, helper, _ = ready(world)
     assert session.problem == ""
     with qtbot.waitSignal(session.job_ordered) as ordered:
         session.generate()
         assert session.job.phase is JobPhase.CHECKING
-        assert not session.can_generate
+        assert session.can_generate
         asked = helper.answer(CheckRequest, CheckedJob(5, (), {"podium": 1}))
     (order,) = ordered.args
     assert isinstance(order, JobOrder)
@@ -257,10 +295,14 @@ def test_a_whole_job_as_the_owner_tells_it(world: World, tmp_path: Path) -> None
     assert session.fleet.rows[0].memory_bytes == 123
     session.apply(JobEnded(1, JobPhase.FINISHED, finished(tmp_path / "a.mp4")))
     assert (session.fleet.phase, session.job.phase) == (FleetPhase.READY, JobPhase.FINISHED)
-    helper.answer(MakeThumbnail, Thumbnail(1, 1, b"rgb"))
-    (entry,) = session.history.entries
-    assert entry.thumbnail == Thumbnail(1, 1, b"rgb")
+    assert session.queue.entries == ()
+    session.history.model.fetchMore()
+    (entry,) = session.history.model.entries
     assert entry.request.prompt == session.compose.prompt
+    session.history.select(entry.key)
+    helper.answer(KeepThumbnail, Thumbnail(1, 1, b"rgb"))
+    assert session.history.selected is not None
+    assert session.history.selected.thumbnail == Thumbnail(1, 1, b"rgb")
 
 
 def test_an_unlocked_seed_is_another_for_the_next_clip_unless_one_was_typed(world: World) -> None:

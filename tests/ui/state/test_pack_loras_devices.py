@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,14 +18,15 @@ from podium.helper.requests import (
     ResolvePack,
     WriteDemoPack,
 )
-from podium.jobs import LoraSpec
+from podium.jobs import BranchStrengths, LoraSpec, PipelineKind, Quantization
 from podium.models.errors import CheckpointError, CheckpointReason
 from podium.models.lora_keys import LayerCount, LoraReport
 from podium.models.pack import Pack
-from podium.models.probe.report import FileKind, FileReport, Generation, Problem
+from podium.models.paths import ModelPaths
+from podium.models.probe.report import Component, FileKind, FileReport, Generation, Problem, Quantisation, Slot
 from podium.ui.state.devices import DevicesState
 from podium.ui.state.loras import LoraStackState
-from podium.ui.state.pack import PackState
+from podium.ui.state.pack import MAIN_SLOTS, PackState
 from podium.ui.state.values import DeviceChoice, PackSlot
 
 from tests.fakes.ui import MODELS, FakeHelper
@@ -59,7 +62,7 @@ def report(path: Path, *problems: Problem) -> FileReport:
 
 
 def test_three_files_that_belong_together_become_a_model(pack: PackState, helper: FakeHelper) -> None:
-    for slot, path in zip(PackSlot, PATHS, strict=True):
+    for slot, path in zip(MAIN_SLOTS, PATHS, strict=True):
         pack.choose_file(slot, path)
         assert pack.file(slot).is_probing
         helper.answer(ProbeFile, report(path))
@@ -115,7 +118,122 @@ def test_a_file_takes_the_demo_models_place(pack: PackState, helper: FakeHelper)
     helper.answer(WriteDemoPack, MODELS)
     pack.choose_file(PackSlot.CHECKPOINT, Path("/own.safetensors"))
     assert not pack.is_demo
-    assert [file.path for file in pack.files] == [Path("/own.safetensors"), None, None]
+    assert [file.path for file in pack.files if file.path] == [Path("/own.safetensors")]
+
+
+LORA_PATH = Path("/distilled-lora.safetensors")
+SPLIT = ModelPaths.from_split(
+    transformer_path="/t.safetensors",
+    text_encoder_path="/te.safetensors",
+    video_vae_path="/v.safetensors",
+    audio_vae_path="/a.safetensors",
+    spatial_upsampler_path="/u.safetensors",
+)
+
+
+def with_slots(path: Path, *slots: Slot, quantisation: Quantisation = Quantisation.NONE) -> FileReport:
+    components = tuple(Component(slot, 1, 1, 1, ("BF16",)) for slot in slots)
+    return FileReport(path, FileKind.CHECKPOINT, components=components, quantisation=quantisation)
+
+
+def resolved(pack: PackState, helper: FakeHelper, models: ModelPaths = MODELS, scale: float = 2.0) -> None:
+    """Choose a model and have it looked at."""
+    pack.choose_models(models)
+    while asked := helper.requests(ProbeFile):
+        kind = FileKind.LORA if asked[0].path == LORA_PATH else FileKind.CHECKPOINT
+        helper.answer(ProbeFile, FileReport(asked[0].path, kind))
+    helper.answer(ResolvePack, replace(PACK, spatial_scale=scale))
+
+
+def test_guided_pipelines_name_the_lora_they_lack_and_how_to_mend_it(pack: PackState, helper: FakeHelper) -> None:
+    resolved(pack, helper)
+    assert pack.pipeline_problem(PipelineKind.FAST) == ""
+    assert pack.pipeline_problem(PipelineKind.QUALITY).startswith("Quality refines with the distilled LoRA")
+    assert pack.pipeline_problem(PipelineKind.HQ).startswith("HQ refines with the distilled LoRA")
+    pack.choose_file(PackSlot.DISTILLED_LORA, LORA_PATH)
+    assert pack.pipeline_problem(PipelineKind.HQ) == ""
+    helper.answer(ProbeFile, FileReport(LORA_PATH, FileKind.LORA))
+    assert helper.answer(ResolvePack, PACK) == ResolvePack(replace(MODELS, distilled_lora_path=LORA_PATH))
+    assert pack.models == replace(MODELS, distilled_lora_path=LORA_PATH)
+    pack.clear_file(PackSlot.DISTILLED_LORA)
+    helper.answer(ResolvePack, PACK)
+    assert pack.models == MODELS
+
+
+def test_a_checkpoint_in_the_distilled_lora_s_place_is_refused_with_what_belongs_there(
+    pack: PackState, helper: FakeHelper
+) -> None:
+    resolved(pack, helper)
+    pack.choose_file(PackSlot.DISTILLED_LORA, Path("/other.safetensors"))
+    helper.answer(ProbeFile, CHECKPOINT)
+    assert "is a checkpoint. In the distilled LoRA's place choose the LoRA" in pack.problem
+    assert pack.file(PackSlot.DISTILLED_LORA).problem == pack.problem
+    assert pack.models is None
+    assert helper.requests(ResolvePack) == []
+
+
+def test_a_transformer_alone_asks_for_the_files_of_its_other_parts(pack: PackState, helper: FakeHelper) -> None:
+    assert PackSlot.VIDEO_VAE not in pack.slots
+    pack.choose_file(PackSlot.CHECKPOINT, SPLIT.checkpoint_path)
+    helper.answer(ProbeFile, with_slots(SPLIT.checkpoint_path, Slot.TRANSFORMER, Slot.CONNECTORS))
+    assert pack.is_split
+    assert pack.slots == (
+        *MAIN_SLOTS,
+        PackSlot.VIDEO_VAE,
+        PackSlot.AUDIO_VAE,
+        PackSlot.DURATION_HEAD,
+        PackSlot.DISTILLED_LORA,
+    )
+    assert "the text encoder, the spatial upscaler, the video VAE and the audio VAE" in pack.problem
+    others = {
+        PackSlot.TEXT_ENCODER: SPLIT.gemma_root,
+        PackSlot.UPSCALER: SPLIT.spatial_upsampler_path,
+        PackSlot.VIDEO_VAE: SPLIT.video_vae_path,
+        PackSlot.AUDIO_VAE: SPLIT.audio_vae_path,
+    }
+    for slot, path in others.items():
+        assert path is not None
+        pack.choose_file(slot, path)
+        helper.answer(ProbeFile, report(path))
+    assert helper.answer(ResolvePack, PACK) == ResolvePack(SPLIT)
+    assert pack.models == SPLIT
+
+
+def test_a_whole_checkpoint_needs_none_of_the_parts_that_were_chosen_before(
+    pack: PackState, helper: FakeHelper
+) -> None:
+    resolved(pack, helper, SPLIT)
+    assert pack.is_split
+    pack.choose_file(PackSlot.CHECKPOINT, PATHS[0])
+    whole = with_slots(PATHS[0], Slot.TRANSFORMER, Slot.VIDEO_DECODER, Slot.AUDIO_DECODER)
+    helper.answer(ProbeFile, whole)
+    assert not pack.is_split
+    asked = helper.answer(ResolvePack, PACK)
+    assert asked.models.video_vae_path is None
+    assert pack.models is not None
+    assert not pack.models.is_split
+
+
+def test_the_upscaler_decides_the_step_of_a_size(pack: PackState, helper: FakeHelper) -> None:
+    resolved(pack, helper, scale=1.5)
+    assert pack.size_step_px == 96
+    pack.choose_demo()
+    helper.answer(WriteDemoPack, MODELS)
+    assert pack.size_step_px == 64
+
+
+def test_weights_are_held_as_chosen_unless_their_file_decides(pack: PackState, helper: FakeHelper) -> None:
+    assert pack.quantization is Quantization.NONE
+    pack.set_quantization(Quantization.FP8_CAST)
+    assert (pack.quantization, pack.is_quantization_fixed) == (Quantization.FP8_CAST, False)
+    pack.set_quantization(Quantization.FP8_SCALED)
+    assert pack.quantization is Quantization.FP8_CAST
+    pack.choose_file(PackSlot.CHECKPOINT, PATHS[0])
+    helper.answer(ProbeFile, with_slots(PATHS[0], Slot.TRANSFORMER, quantisation=Quantisation.FP8_SCALED))
+    assert (pack.quantization, pack.is_quantization_fixed) == (Quantization.FP8_SCALED, True)
+    assert pack.wanted_quantization is Quantization.FP8_CAST
+    pack.choose_file(PackSlot.CHECKPOINT, Path("/bf16.safetensors"))
+    assert pack.quantization is Quantization.FP8_CAST
 
 
 def test_a_lora_says_what_it_does_once_there_is_a_model(loras: LoraStackState, helper: FakeHelper) -> None:
@@ -146,6 +264,36 @@ def test_the_stack_keeps_its_order_and_strengths(loras: LoraStackState) -> None:
     loras.move(c, 0)
     loras.remove(a)
     assert loras.specs == (LoraSpec(Path("/c"), 1.0), LoraSpec(Path("/b"), -0.5))
+
+
+def test_strengths_by_branch_go_into_the_request(loras: LoraStackState) -> None:
+    loras.add([Path("/a")])
+    loras.set_branches(1, BranchStrengths(audio=0, video_to_audio=10**9))
+    loras.set_branches(1, BranchStrengths(video=float("nan")))
+    assert loras.specs == (LoraSpec(Path("/a"), 1.0, BranchStrengths(audio=0, video_to_audio=1000)),)
+
+
+def test_a_set_of_a_request_takes_the_place_of_the_stack(loras: LoraStackState, helper: FakeHelper) -> None:
+    loras.set_checkpoint(PATHS[0])
+    loras.add([Path("/a"), Path("/b")])
+    specs = (LoraSpec(Path("/c"), 0.4, BranchStrengths(audio=0)), LoraSpec(Path("/a"), -1))
+    loras.restore(specs)
+    assert loras.specs == specs
+    assert [asked.path for asked in helper.requests(ReadLora)][-2:] == [Path("/c"), Path("/a")]
+
+
+def test_a_form_of_the_stack_comes_back_with_what_is_off(loras: LoraStackState) -> None:
+    loras.restore((LoraSpec(Path("/c"), 0.4, BranchStrengths(audio=0)), LoraSpec(Path("/a"), -1)))
+    loras.set_on(2, False)
+    form = json.loads(json.dumps(loras.form()))
+    other = LoraStackState(FakeHelper())
+    other.restore_form(form)
+    assert [(item.path, item.strength, item.branches, item.is_on) for item in other.items] == [
+        (Path("/c"), 0.4, BranchStrengths(audio=0), True),
+        (Path("/a"), -1, BranchStrengths(), False),
+    ]
+    other.restore_form([1, {}, {"path": ""}, {"path": "/d", "strength": "x", "branches": [], "is_on": 3}])
+    assert [(item.path, item.strength, item.is_on) for item in other.items] == [(Path("/d"), 1.0, True)]
 
 
 def gpu(index: int, *, reason: DeviceReason | None = None, sentence: str = "") -> DeviceReport:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
@@ -14,6 +14,9 @@ from podium.helper.requests import (
     CheckRequest,
     CountTokens,
     DeviceReport,
+    GetDefaults,
+    GuidanceDefaults,
+    KeepThumbnail,
     ListDevices,
     MakeThumbnail,
     ProbeFile,
@@ -25,10 +28,12 @@ from podium.helper.requests import (
 from podium.jobs import (
     ClipFinished,
     GenerationRequest,
+    GuidanceSpec,
     MotionPreview,
     Phase,
     PhaseEnded,
     PhaseStarted,
+    PipelineKind,
     PreviewPicture,
     RankMemory,
     StepDone,
@@ -97,6 +102,11 @@ def upscaler_report() -> FileReport:
     )
 
 
+def distilled_lora_report() -> FileReport:
+    path = Path("/models/ltx-2.3-22b-distilled-lora-384.safetensors")
+    return FileReport(path, FileKind.LORA, file_bytes=7 * GIB, is_whole=True, num_lora_layers=1344)
+
+
 def gpus() -> tuple[DeviceReport, ...]:
     old = "It computes no bfloat16. Podium needs a GPU of the RTX 30 series or later."
     return (
@@ -128,7 +138,9 @@ def no_tokenizer() -> Problem:
 
 def answer_probes(world: World, gemma: FileReport) -> None:
     """Say of every file that is asked about what it is."""
-    reports = {report.path: report for report in (checkpoint_report(), gemma, upscaler_report())}
+    reports = {
+        report.path: report for report in (checkpoint_report(), gemma, upscaler_report(), distilled_lora_report())
+    }
     while asked := world.helper.requests(ProbeFile):
         world.helper.answer(ProbeFile, reports[asked[0].path])
 
@@ -150,21 +162,54 @@ def composed(world: World) -> None:
     ready(world)
     session, compose = world.session, world.session.compose
     compose.set_prompt(PROMPT)
-    compose._count_timer.stop()
-    compose._count_tokens()
+    compose.token_counter.count()
     world.helper.answer(CountTokens, TokenCount(57, 1024))
     compose.set_size(CLIP.width, CLIP.height)
     compose.set_num_frames(CLIP.num_frames)
     compose.set_seed(271828182)
     compose.set_seed_locked(True)
-    compose.set_image(Path("/pictures/hills at dusk.png"))
+    compose.images.add([Path("/pictures/hills at dusk.png")])
     world.helper.answer(MakeThumbnail, Thumbnail(128, 74, evening(128, 74).tobytes()))
-    compose.set_image_strength(0.85)
+    compose.images.set_strength(1, 0.85)
     session.loras.add(LORAS)
     session.loras.set_strength(1, 0.8)
     world.helper.answer(ReadLora, LoraReport(LORAS[0].name, LayerCount(480, ("a",))))
     partly = LoraReport(LORAS[1].name, LayerCount(288, ("a",)), unknown=LayerCount(2, ("foo.lora_A", "bar.lora_A")))
     world.helper.answer(ReadLora, partly)
+
+
+def quality_defaults() -> GuidanceDefaults:
+    """What Quality does with a model of LTX-2.3."""
+    video, audio = GuidanceSpec(3, 1, 0.7, 3, 0, (28,)), GuidanceSpec(7, 1, 0.7, 3, 0, (28,))
+    return GuidanceDefaults(30, video, audio, (0.0, 1.0))
+
+
+def guided(world: World) -> None:
+    """HQ, with all that it knows: a negative prompt, three pictures, guidance set otherwise, four seeds."""
+    composed(world)
+    session, compose = world.session, world.session.compose
+    session.pack.choose_models(
+        replace(MODELS, distilled_lora_path=Path("/models/ltx-2.3-22b-distilled-lora-384.safetensors"))
+    )
+    answer_probes(world, gemma_report())
+    pack = Pack(
+        MODELS, Generation.LTX_2_3, (2, 3), checkpoint_report(), gemma_report(), upscaler_report(),
+        num_heads=32, spatial_scale=2.0,
+    )  # fmt: skip
+    world.helper.answer(ResolvePack, pack)
+    compose.set_pipeline(PipelineKind.HQ)
+    video, audio = GuidanceSpec(3, 0, 0.45, 3, 0, (28,)), GuidanceSpec(7, 0, 1, 3, 0, (28,))
+    world.helper.answer(GetDefaults, GuidanceDefaults(15, video, audio, (0.25, 0.5)))
+    compose.guidance.set_video(replace(video, cfg=4.5))
+    compose.set_negative_prompt("blur, jitter, text, watermark")
+    compose.images.add([Path("/pictures/the same hills by night.png"), Path("/pictures/a swallow.png")])
+    for time in (0.9, 0.5):
+        world.helper.answer(MakeThumbnail, Thumbnail(128, 74, evening(128, 74, time=time).tobytes()))
+    compose.set_num_seeds(4)
+    for name in LORAS:
+        applied = LayerCount(480, ("a",))
+        world.helper.answer(ReadLora, LoraReport(name.name, applied, trained_for="LTX-2.3"))
+    session.loras.set_strength(2, 5.5)
 
 
 def history(world: World) -> None:
@@ -174,8 +219,17 @@ def history(world: World) -> None:
         finished = ClipFinished(path, path.with_suffix(".json"), CLIP, 48_000, 3_000_000)
         request = GenerationRequest(PROMPT, 40 + number, CLIP, path)
         world.session.history._now = lambda n=number: datetime(2026, 11, 29, 18, 10 * n, tzinfo=UTC)
-        world.session.history.add(finished, request)
-        world.helper.answer(MakeThumbnail, Thumbnail(192, 112, evening(192, 112, time=time).tobytes()))
+        world.session.history.add(finished, request, spec=SPEC)
+        answer_thumbnail(world, time)
+
+
+def answer_thumbnail(world: World, time: float) -> None:
+    """Show the newest clip of the history, which asks for its thumbnail, and answer with an evening."""
+    model = world.session.history.model
+    model.fetchMore()
+    assert model.index(0, 0).data(model.ENTRY_ROLE) is not None
+    for _ in world.helper.requests(KeepThumbnail):
+        world.helper.answer(KeepThumbnail, Thumbnail(192, 112, evening(192, 112, time=time).tobytes()))
 
 
 def start_job(world: World) -> int:
@@ -295,7 +349,7 @@ def finish(world: World, clip: ClipFinished) -> None:
     key = run_to_stage_2(world)
     world.session.history._now = lambda: datetime(2026, 11, 29, 18, 30, tzinfo=UTC)
     world.session.apply(JobEnded(key, JobPhase.FINISHED, clip=clip))
-    world.helper.answer(MakeThumbnail, Thumbnail(192, 112, evening(192, 112, time=0.2).tobytes()))
+    answer_thumbnail(world, 0.2)
 
 
 def make_window(world: World, scene: Scene) -> MainWindow:

@@ -4,34 +4,43 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QByteArray, Qt
-from PySide6.QtGui import QAction
+from PySide6.QtCore import QByteArray, QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractSlider,
     QAbstractSpinBox,
     QComboBox,
     QDialog,
+    QLabel,
     QLineEdit,
     QMenu,
     QPlainTextEdit,
+    QPushButton,
     QScrollBar,
     QWidget,
 )
 from pytestqt.qtbot import QtBot
 
-from podium.helper.requests import CheckRequest
-from podium.ui.state.values import CancelPhase, JobPhase
+from podium.helper.requests import CheckRequest, ExportClip, ReadClip
+from podium.jobs import ClipFinished
+from podium.media.errors import MediaError
+from podium.ui.state.values import CancelPhase, ClipOffer, ErrorMessage, JobPhase, ReusePart
+from podium.ui.theme import METRICS
 from podium.ui.views.dialogs import CloseDialog
+from podium.ui.views.export_dialog import ExportDialog
 from podium.ui.views.main_window import MainWindow
+from podium.ui.views.reuse_dialog import ReuseDialog
+from podium.ui.views.widgets.banner import Banner
 
-from tests.ui.views import scenes
+from tests.ui.views import scenes, work_scenes
 from tests.ui.views.scenes import Scene, World
 
 Open = Callable[[Scene], MainWindow]
-CONTROL = Qt.KeyboardModifier.ControlModifier
+CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 INTERACTIVE = (QAbstractButton, QAbstractSlider, QAbstractSpinBox, QComboBox, QLineEdit, QPlainTextEdit)
 
 
@@ -60,7 +69,7 @@ def test_no_two_actions_share_keys(open_window: Open) -> None:
     assert not [key for key, count in keys.items() if count > 1]
 
 
-@pytest.mark.parametrize("scene", [scenes.empty, scenes.composed, scenes.running, scenes.failed])
+@pytest.mark.parametrize("scene", [scenes.empty, scenes.composed, scenes.running, scenes.failed, work_scenes.paused])
 def test_everything_that_can_be_used_has_a_name(open_window: Open, scene: Scene) -> None:
     window = open_window(scene)
     used = [w for w in window.findChildren(QWidget) if isinstance(w, INTERACTIVE) and w.isVisible()]
@@ -75,7 +84,7 @@ def test_tab_leads_from_the_prompt_to_generate_in_the_order_of_the_form(open_win
     compose = window.compose
     qtbot.waitUntil(lambda: window.focusWidget() is compose.prompt.editor)
     wanted = [
-        *(compose.prompt.editor, compose.image.strength.slider, compose.format.aspect, compose.format.length.slider),
+        *(compose.prompt.editor, compose.image.add_button, compose.format.aspect, compose.format.length.slider),
         *(compose.seed.field, compose.loras.add_button, compose.generate),
     ]
     met: list[QWidget] = []
@@ -108,6 +117,144 @@ def test_ctrl_return_generates_while_the_prompt_is_written(open_window: Open, wo
     qtbot.keyClick(window.compose.prompt.editor, Qt.Key.Key_Return, CONTROL)
     assert world.session.job.phase is JobPhase.CHECKING
     assert len(world.helper.requests(CheckRequest)) == 1
+
+
+def test_ctrl_shift_return_puts_the_clip_in_front(open_window: Open, world: World, qtbot: QtBot) -> None:
+    window = open_window(scenes.composed)
+    queue = world.session.queue
+    queue.pause_for("It stands.")
+    compose, editor = world.session.compose, window.compose.prompt.editor
+    for prompt, keys in (("first", CONTROL), ("second", CONTROL), ("third", CONTROL | SHIFT)):
+        compose.set_prompt(prompt)
+        qtbot.keyClick(editor, Qt.Key.Key_Return, keys)
+    assert [entry.title for entry in queue.entries] == ["third", "first", "second"]
+    assert window.tabs.tabText(0) == "Queue (3)"
+
+
+def test_several_seeds_are_several_entries(open_window: Open, world: World) -> None:
+    window = open_window(scenes.composed)
+    world.session.queue.pause_for("It stands.")
+    world.session.compose.set_num_seeds(3)
+    window.menu_actions.generate.trigger()
+    seeds = [entry.request.seed for entry in world.session.queue.entries]
+    assert seeds == [271828182, 271828183, 271828184]
+
+
+def test_an_edited_entry_is_said_to_be_in_the_form(open_window: Open, world: World) -> None:
+    window = open_window(work_scenes.queued)
+    window.queue.choose(world.session.queue.entries[2].key)
+    window.queue.actions_of_queue.edit.trigger()
+    assert window.compose.prompt.editor.toPlainText() == work_scenes.PROMPTS[3]
+    assert window._status.text().startswith("An entry of the queue is in the form")
+
+
+def test_a_failure_is_said_once(open_window: Open) -> None:
+    window = open_window(scenes.failed)
+    window.tabs.setCurrentWidget(window.queue)
+    sentence = "killed by the system"
+    labels = [label for label in window.findChildren(QLabel) if label.isVisible() and sentence in label.text()]
+    assert len(labels) == 1
+
+
+def drag_of(path: Path) -> QMimeData:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path))])
+    return data
+
+
+def dropped(window: MainWindow, path: Path) -> bool:
+    """Drop a file onto the window as a file manager does; return whether it was taken."""
+    data, keys = drag_of(path), Qt.KeyboardModifier.NoModifier
+    buttons, copy = Qt.MouseButton.LeftButton, Qt.DropAction.CopyAction
+    enter = QDragEnterEvent(QPoint(700, 300), copy, data, buttons, keys)
+    enter.ignore()
+    window.dragEnterEvent(enter)
+    if enter.isAccepted():
+        window.dropEvent(QDropEvent(QPointF(700, 300), copy, data, buttons, keys))
+    return enter.isAccepted()
+
+
+def test_a_dropped_clip_offers_what_it_was_made_with(open_window: Open, world: World, qtbot: QtBot) -> None:
+    window = open_window(scenes.composed)
+    assert dropped(window, Path("/clips/other.mp4"))
+    assert [request.path for request in world.helper.requests(ReadClip)] == [Path("/clips/other.mp4")]
+    offer = ClipOffer(Path("/clips/other.mp4"), work_scenes.make_request(2), None, sentence="A LoRA is not here.")
+    world.session.reuse_offered.emit(offer)
+    dialog = next(dialog for dialog in window.findChildren(ReuseDialog) if dialog.isVisible())
+    assert not dialog.check_box(ReusePart.MODEL).isEnabled()
+    assert "A LoRA is not here." in [banner.sentence for banner in dialog.findChildren(Banner)]
+    qtbot.mouseClick(dialog.reuse_button, Qt.MouseButton.LeftButton)
+    assert world.session.compose.prompt == work_scenes.PROMPTS[2]
+    assert world.session.compose.seed == 402
+
+
+def test_other_files_are_not_taken_by_the_window(open_window: Open, world: World) -> None:
+    assert not dropped(open_window(scenes.composed), Path("/clips/other.txt"))
+    assert not world.helper.requests(ReadClip)
+
+
+def test_what_is_refused_is_said_until_it_is_dismissed(open_window: Open, world: World, qtbot: QtBot) -> None:
+    window = open_window(scenes.composed)
+    assert not window.notice.isVisible()
+    world.session.clip_refused.emit(ErrorMessage("“other.mp4” was not made by Podium.", "No comment tag."))
+    assert window.notice.sentence == "“other.mp4” was not made by Podium."
+    assert window.notice.isVisible()
+    button = next(b for b in window.notice.findChildren(QPushButton) if b.text() == "Dismiss")
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert not window.notice.isVisible()
+
+
+def test_an_export_is_begun_by_menu_and_watched_in_the_status_line(
+    open_window: Open, world: World, small_clip: ClipFinished
+) -> None:
+    window = open_window(lambda world: scenes.finish(world, small_clip))
+    window.stage.desk.actions.export.trigger()
+    dialog = next(dialog for dialog in window.findChildren(ExportDialog) if dialog.isVisible())
+    dialog.export_button.click()
+    dialog.close()
+    assert window._status.text() == "Exporting “small-prores.mov”, 0%"
+    world.helper.answer(ExportClip, error=MediaError("There is no room left."))
+    assert window.notice.sentence == "There is no room left."
+
+
+def test_a_clip_is_reused_whole_or_in_parts(open_window: Open, world: World) -> None:
+    window = open_window(work_scenes.day)
+    history = world.session.history
+    history.select(history.model.entries[3].key)
+    window.stage.desk.actions.reuse_all.trigger()
+    assert world.session.compose.prompt == history.model.entries[3].request.prompt
+    window.stage.desk.actions.reuse_parts.trigger()
+    dialog = next(dialog for dialog in window.findChildren(ReuseDialog) if dialog.isVisible())
+    assert dialog.check_box(ReusePart.MODEL).isEnabled()
+    dialog.close()
+
+
+def test_the_panels_are_shown_and_hidden_and_reached_by_keys(open_window: Open, qtbot: QtBot) -> None:
+    window = open_window(scenes.composed)
+    for action, tab in (
+        (window.menu_actions.show_history, window.history),
+        (window.menu_actions.show_fleet, window.fleet),
+        (window.menu_actions.show_log, window.log),
+        (window.menu_actions.show_queue, window.queue),
+    ):
+        action.trigger()
+        assert window.tabs.currentWidget() is tab
+    window.menu_actions.show_panels.trigger()
+    assert not window.tabs.isVisible()
+    window.menu_actions.show_history.trigger()
+    assert window.tabs.isVisible()
+    window.history.actions_of_list.find.trigger()
+    qtbot.waitUntil(window.history.search_field.hasFocus)
+
+
+def test_the_keys_of_every_place_are_listed(open_window: Open) -> None:
+    window = open_window(scenes.composed)
+    window.menu_actions.shortcuts.trigger()
+    dialog = next(dialog for dialog in window.findChildren(QDialog) if dialog.isVisible())
+    shown = {label.text() for label in dialog.findChildren(QLabel)}
+    assert {"Ctrl+Return", "Ctrl+Shift+Return", "F11", "Space", "L", "Alt+Up", "Del"} <= shown
+    assert dialog.sizeHint().height() <= METRICS.window_min_height + METRICS.bottom_height
+    dialog.close()
 
 
 def test_esc_asks_softly_and_never_forces(open_window: Open, world: World, qtbot: QtBot) -> None:
@@ -186,6 +333,24 @@ def test_the_layout_is_kept(open_window: Open) -> None:
     assert window._across.sizes() == kept
     window.restore_layout(QByteArray(b"something else"))
     assert window._across.sizes() == kept
+
+
+def test_panels_tab_and_history_s_shape_are_kept(open_window: Open) -> None:
+    window = open_window(scenes.composed)
+    window.tabs.setCurrentWidget(window.history)
+    window.history.actions_of_list.as_list.trigger()
+    window.menu_actions.show_panels.trigger()
+    assert window.menu_actions.reduce_motion.isChecked()
+    saved = window.save_layout()
+    window.menu_actions.reduce_motion.trigger()
+    window.tabs.setCurrentWidget(window.log)
+    window.history.set_list_mode(False)
+    window.menu_actions.show_panels.trigger()
+    window.restore_layout(saved)
+    assert window.tabs.currentWidget() is window.history
+    assert window.history.is_list_mode
+    assert window.menu_actions.reduce_motion.isChecked()
+    assert not window.tabs.isVisible()
 
 
 def test_the_status_line_says_how_things_stand(open_window: Open, world: World) -> None:

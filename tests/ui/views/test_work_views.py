@@ -1,29 +1,42 @@
-"""Stage, progress, fleet, log, history, model and devices: each works with its state and nothing else."""
+"""Stage, progress, exports, fleet, log, model and devices: each works with its state and nothing else."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QDrag, QGuiApplication, QMouseEvent
+from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 from pytestqt.qtbot import QtBot
 
-from podium.helper.requests import ListDevices
-from podium.jobs import ClipFinished, Phase, PhaseStarted, StepDone
+from podium.helper.requests import CancelExport, ExportClip, GetExportShare, ListDevices, SaveFrame
+from podium.jobs import ClipFinished, Phase, PhaseStarted, PreviewClip, StepDone
+from podium.media.errors import MediaError
+from podium.media.export_kinds import ExportCancelledError, ExportKind
 from podium.ui.state.events import FleetFailed, FleetReady, FleetStarting, FleetStopped, JobEnded, JobNews
-from podium.ui.state.values import CancelPhase, ErrorMessage, FleetPhase, JobPhase, PackSlot, RankRow
+from podium.ui.state.images import FramePlace
+from podium.ui.state.values import (
+    CancelPhase,
+    ErrorMessage,
+    FleetPhase,
+    HistoryEntry,
+    JobPhase,
+    PackSlot,
+)
 from podium.ui.views.device_view import DeviceView
 from podium.ui.views.error_view import ErrorView
+from podium.ui.views.export_dialog import ExportDialog
 from podium.ui.views.fleet_view import FleetView
-from podium.ui.views.history_view import HistoryView
 from podium.ui.views.log_view import LogView
 from podium.ui.views.pack_view import PackView
 from podium.ui.views.progress_view import ProgressView
+from podium.ui.views.shown_clip import ShownClip
 from podium.ui.views.stage_view import StageView
+from podium.ui.views.widgets.drops import local_paths
 
-from tests.ui.views import scenes
+from tests.ui.views import scenes, work_scenes
 from tests.ui.views.scenes import SPEC, World
 
 LEFT = Qt.MouseButton.LeftButton
@@ -35,9 +48,14 @@ def shown(view: QWidget, qtbot: QtBot) -> None:
     view.show()
 
 
+def make_stage(world: World, *, is_motion_reduced: bool = False) -> StageView:
+    session = world.session
+    return StageView(session.job, session.history, session.exports, is_motion_reduced=is_motion_reduced)
+
+
 @pytest.fixture
 def stage(world: World, qtbot: QtBot) -> Iterator[StageView]:
-    view = StageView(world.session.job, world.session.history)
+    view = make_stage(world)
     shown(view, qtbot)
     yield view
     view.close_player()
@@ -66,10 +84,14 @@ def test_the_live_picture_comes_and_then_motion_that_loops(stage: StageView, wor
 
 
 def test_where_motion_is_unwelcome_only_a_picture_is_shown(world: World, qtbot: QtBot) -> None:
-    view = StageView(world.session.job, world.session.history, is_motion_reduced=True)
+    view = make_stage(world, is_motion_reduced=True)
     shown(view, qtbot)
     scenes.run_to_stage_2(world)
     assert view.picture.image.width() == 304
+    assert not view._motion.is_running
+    view.set_motion_reduced(False)
+    assert view._motion.is_running
+    view.set_motion_reduced(True)
     assert not view._motion.is_running
 
 
@@ -91,13 +113,154 @@ def test_the_finished_clip_plays_in_a_loop(
 def test_an_older_clip_can_be_looked_at_and_the_live_one_again(
     stage: StageView, world: World, small_clip: ClipFinished, qtbot: QtBot
 ) -> None:
-    request = world.session.compose.to_request(small_clip.path)
-    world.session.history.add(small_clip, request)
-    world.session.history.select(small_clip.path)
+    entry = work_scenes.add_clip(world, 0, clip=small_clip)
+    world.session.history.select(entry.key)
     qtbot.waitUntil(lambda: stage.picture.image.width() == small_clip.clip.width)
     world.session.history.select(None)
     assert stage.message.title_text == "Your clip will be here"
     assert not stage.transport.isVisible()
+
+
+def test_the_first_stage_s_clip_plays_while_the_second_runs_and_then_the_finished_one(
+    stage: StageView, world: World, small_clip: ClipFinished, tmp_path: Path, qtbot: QtBot
+) -> None:
+    key = scenes.run_to_stage_2(world)
+    preview = tmp_path / "preview.mp4"
+    preview.write_bytes(small_clip.path.read_bytes())
+    world.session.take_news(JobNews(key, (PreviewClip(Phase.STAGE_1, preview),)))
+    qtbot.waitUntil(lambda: stage.player is not None and stage.player.is_playing)
+    assert stage.shown == ShownClip(preview, scenes.CLIP.halved(), is_preview=True)
+    assert stage.progress.isVisible()
+    assert stage.transport.isVisible()
+    # What is gone in a moment is neither exported nor taken apart.
+    assert not stage.desk.actions.export.isEnabled()
+    assert not stage.desk.actions.use_first.isEnabled()
+    world.session.apply(JobEnded(key, JobPhase.FINISHED, clip=small_clip))
+    assert stage.shown == ShownClip(small_clip.path, small_clip.clip)
+    assert stage.desk.actions.export.isEnabled()
+
+
+@pytest.fixture
+def shown_clip(stage: StageView, world: World, small_clip: ClipFinished, qtbot: QtBot) -> HistoryEntry:
+    """Return the entry of a clip that stands on the Stage at its sixth frame."""
+    entry = work_scenes.add_clip(world, 0, clip=small_clip)
+    world.session.history.select(entry.key)
+    qtbot.waitUntil(lambda: not stage.picture.image.isNull())
+    stage.transport.go_to(5)
+    qtbot.waitUntil(lambda: stage.player is not None and stage.player.frame == 5 and not stage.player.is_playing)
+    return entry
+
+
+@pytest.mark.parametrize("place", [FramePlace.FIRST, FramePlace.LAST])
+def test_the_frame_that_is_seen_becomes_an_image_of_the_next_clip(
+    stage: StageView, world: World, shown_clip: HistoryEntry, place: FramePlace
+) -> None:
+    actions = stage.desk.actions
+    (actions.use_first if place is FramePlace.FIRST else actions.use_last).trigger()
+    request = world.helper.requests(SaveFrame)[0]
+    assert (request.source, request.number) == (shown_clip.clip.path, 5)
+    assert request.target.name.startswith("small-00006-")
+    world.helper.answer(SaveFrame, request.target)
+    items = world.session.compose.images.items
+    assert [(item.path, item.place) for item in items] == [(request.target, place)]
+
+
+def test_the_frame_that_is_seen_is_saved_under_a_name_of_choice(
+    stage: StageView, world: World, shown_clip: HistoryEntry, tmp_path: Path
+) -> None:
+    stage.desk.actions.save_frame.trigger()
+    dialog = stage.findChild(QFileDialog)
+    assert dialog.acceptMode() is QFileDialog.AcceptMode.AcceptSave
+    dialog.fileSelected.emit(str(tmp_path / "mine.png"))
+    dialog.close()
+    request = world.helper.requests(SaveFrame)[0]
+    assert (request.number, request.target) == (5, tmp_path / "mine.png")
+    world.helper.answer(SaveFrame, error=MediaError("There is no room left."))
+    assert world.session.exports.error == ErrorMessage("There is no room left.")
+
+
+def test_frame_and_file_are_copied(stage: StageView, shown_clip: HistoryEntry) -> None:
+    stage.desk.actions.copy_frame.trigger()
+    assert QGuiApplication.clipboard().image().size() == stage.picture.image.size()
+    stage.desk.actions.copy_file.trigger()
+    assert local_paths(QGuiApplication.clipboard().mimeData()) == [shown_clip.clip.path]
+
+
+def test_the_clip_is_handed_on_by_its_actions(
+    stage: StageView, world: World, shown_clip: HistoryEntry, qtbot: QtBot
+) -> None:
+    desk, wanted = stage.desk, ShownClip(shown_clip.clip.path, shown_clip.clip.clip)
+    with qtbot.waitSignal(desk.export_requested) as asked:
+        desk.actions.export.trigger()
+    assert asked.args == [wanted]
+    with qtbot.waitSignal(desk.folder_requested) as asked:
+        desk.actions.show_in_folder.trigger()
+    assert asked.args == [wanted.path]
+    for action, chooses in ((desk.actions.reuse_all, False), (desk.actions.reuse_parts, True)):
+        with qtbot.waitSignal(desk.reuse_requested) as asked:
+            action.trigger()
+        assert (asked.args[0].key, asked.args[1]) == (shown_clip.key, chooses)
+    desk.actions.star.trigger()
+    assert world.session.history.model.entries[0].is_starred
+    assert desk.actions.star.isChecked()
+    desk.actions.trash.trigger()
+    assert world.session.history.num_entries == 0
+    assert not desk.actions.star.isEnabled()
+
+
+def test_the_clip_is_dragged_out_as_a_file_and_a_press_alone_plays(
+    stage: StageView, shown_clip: HistoryEntry, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
+) -> None:
+    dragged: list[list[Path]] = []
+    monkeypatch.setattr(QDrag, "exec", lambda drag, _action: dragged.append(local_paths(drag.mimeData())))
+    picture = stage.picture
+    qtbot.mousePress(picture, LEFT, pos=QPoint(50, 50))
+    qtbot.mouseMove(picture, QPoint(52, 50))
+    assert not dragged
+    QApplication.sendEvent(picture, moved_to(QPoint(120, 90)))
+    assert dragged == [[shown_clip.clip.path]]
+    qtbot.mouseRelease(picture, LEFT, pos=QPoint(120, 90))
+    assert stage.player is not None
+    assert not stage.player.is_playing
+    qtbot.mouseClick(picture, LEFT)
+    qtbot.waitUntil(lambda: stage.player is not None and stage.player.is_playing)
+
+
+def moved_to(point: QPoint) -> QMouseEvent:
+    where = QPointF(point)
+    return QMouseEvent(QEvent.Type.MouseMove, where, where, LEFT, LEFT, Qt.KeyboardModifier.NoModifier)
+
+
+@pytest.mark.parametrize(
+    ("key", "frame"),
+    [
+        *((Qt.Key.Key_Comma, 4), (Qt.Key.Key_Period, 6), (Qt.Key.Key_Left, 4), (Qt.Key.Key_Right, 6)),
+        *((Qt.Key.Key_Home, 0), (Qt.Key.Key_End, 24)),
+    ],
+)
+def test_frames_are_stepped_by_keys(
+    stage: StageView, shown_clip: HistoryEntry, qtbot: QtBot, key: Qt.Key, frame: int
+) -> None:
+    stage.activateWindow()
+    stage.picture.setFocus()
+    qtbot.keyClick(stage.picture, key)
+    qtbot.waitUntil(lambda: stage.player is not None and stage.player.frame == frame)
+
+
+def test_speed_loop_and_sound_have_keys(stage: StageView, shown_clip: HistoryEntry, qtbot: QtBot) -> None:
+    stage.activateWindow()
+    stage.picture.setFocus()
+    speed = stage.transport.speed_button
+    qtbot.keyClick(stage.picture, Qt.Key.Key_BracketRight)
+    assert (speed.speed, speed.text()) == (1.25, "1.25×")
+    for _ in range(9):
+        qtbot.keyClick(stage.picture, Qt.Key.Key_BracketLeft)
+    assert speed.speed == 0.25
+    assert speed.accessibleName() == "Speed: 0.25×"
+    qtbot.keyClick(stage.picture, Qt.Key.Key_L)
+    assert not stage.transport.loop_button.isChecked()
+    qtbot.keyClick(stage.picture, Qt.Key.Key_M)
+    assert stage.transport.mute_button.isChecked()
 
 
 def test_a_failure_stands_on_the_stage_with_its_details(stage: StageView, world: World, qtbot: QtBot) -> None:
@@ -172,35 +335,6 @@ def test_progress_is_told_in_words_and_by_phase(world: World, qtbot: QtBot) -> N
     assert view._segments[Phase.STAGE_2]._meter.value() == 1000
 
 
-def test_a_rank_that_does_not_respond_is_unmistakable(world: World, qtbot: QtBot) -> None:
-    view = FleetView(world.session.fleet)
-    shown(view, qtbot)
-    scenes.stuck(world)
-    waiting, culprit = view.row_views
-    qtbot.waitUntil(culprit.isVisible)
-    assert culprit.property("tone") == "danger"
-    assert culprit._state.text() == "NOT RESPONDING"
-    assert culprit._state.isVisible()
-    assert "NOT RESPONDING" in culprit.accessibleName()
-    assert "41.7 s ago" in culprit.texts
-    assert (waiting.property("tone") or "") == ""
-    assert waiting._state.text() == "waiting for rank 1"
-    assert view.headline_text == "Rank 1 does not respond"
-
-
-def test_a_rank_s_line_tells_device_phase_step_and_memory(world: World, qtbot: QtBot) -> None:
-    view = FleetView(world.session.fleet)
-    shown(view, qtbot)
-    scenes.running(world)
-    assert view.row_views[0].texts == (
-        *("Rank 0", "GPU 0", "Stage 2", "step 2 of 3", "41 GB", "0.2 s ago", "alive"),
-    )  # fmt: skip
-    loading = RankRow(0, "cpu", "alive", True, Phase.LOADING, bytes_done=3 * 2**30, bytes_total=46 * 2**30)
-    world.session.fleet._update(rows=(loading,))
-    assert view.row_views[0].texts[1:4] == ("CPU", "Loading the model", "3.0 GB of 46 GB")
-    assert len(view.row_views) == 1
-
-
 def test_the_fleet_is_started_unloaded_and_stopped(world: World, qtbot: QtBot) -> None:
     view, fleet = FleetView(world.session.fleet), world.session.fleet
     shown(view, qtbot)
@@ -238,21 +372,94 @@ def test_a_log_is_read_while_it_is_seen(world: World, qtbot: QtBot) -> None:
     assert not view._timer.isActive()
 
 
-def test_a_clip_of_the_history_is_chosen_by_mouse_and_keys(world: World, qtbot: QtBot) -> None:
-    view, history = HistoryView(world.session.history), world.session.history
-    shown(view, qtbot)
-    scenes.history(world)
-    model = view.list.model()
-    assert model.rowCount() == 3
-    rect = view.list.visualRect(model.index(1, 0))
-    qtbot.mouseClick(view.list.viewport(), LEFT, pos=rect.center())
-    assert history.selected is history.entries[1]
-    view.list.setCurrentIndex(model.index(2, 0))
-    qtbot.keyClick(view.list, Qt.Key.Key_Return)
-    assert history.selected is history.entries[2]
-    qtbot.mouseClick(view.live_button, LEFT)
-    assert history.selected is None
-    assert not view.live_button.isVisible()
+@pytest.fixture
+def export(world: World, small_clip: ClipFinished, qtbot: QtBot) -> Iterator[ExportDialog]:
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    parent.show()
+    dialog = ExportDialog(world.session.exports, ShownClip(small_clip.path, small_clip.clip), parent)
+    dialog.open()
+    yield dialog
+    parent.close()
+
+
+def test_a_clip_is_exported_as_what_is_chosen(export: ExportDialog, world: World, qtbot: QtBot) -> None:
+    export.kind_radio(ExportKind.WEBP).click()
+    assert export.side_choice.isVisible()
+    export.side_choice.setCurrentIndex(2)
+    qtbot.mouseClick(export.export_button, LEFT)
+    request = world.helper.requests(ExportClip)[0]
+    assert (request.kind, request.target.name, request.max_side_px) == (ExportKind.WEBP, "small.webp", 720)
+    assert not request.overwrite
+    export.close()
+
+
+def test_a_master_keeps_its_size_and_gets_a_name_of_its_own(export: ExportDialog, world: World, qtbot: QtBot) -> None:
+    assert not export.side_choice.isVisible()
+    qtbot.mouseClick(export.export_button, LEFT)
+    request = world.helper.requests(ExportClip)[0]
+    assert (request.kind, request.target.name) == (ExportKind.PRORES_422_HQ, "small-prores.mov")
+    assert request.max_side_px is None
+    export.close()
+
+
+def test_dnxhr_is_not_offered_for_a_picture_it_cannot_hold(export: ExportDialog) -> None:
+    radio = export.kind_radio(ExportKind.DNXHR_HQX)
+    assert not radio.isEnabled()
+    assert "256 × 120" in radio.toolTip()
+    export.close()
+
+
+def test_where_an_export_goes_is_chosen_and_what_was_agreed_to_is_replaced(
+    export: ExportDialog, world: World, tmp_path: Path, qtbot: QtBot
+) -> None:
+    qtbot.mouseClick(export.choose_button, LEFT)
+    dialog = export.findChild(QFileDialog)
+    dialog.fileSelected.emit(str(tmp_path / "master.mov"))
+    dialog.close()
+    qtbot.mouseClick(export.export_button, LEFT)
+    request = world.helper.requests(ExportClip)[0]
+    assert (request.target, request.overwrite) == (tmp_path / "master.mov", True)
+    export.close()
+
+
+def test_an_export_is_watched_cancelled_and_done(export: ExportDialog, world: World, qtbot: QtBot) -> None:
+    exports = world.session.exports
+    qtbot.mouseClick(export.export_button, LEFT)
+    assert not export.export_button.isVisible()
+    exports._poll()
+    world.helper.answer(GetExportShare, 0.4)
+    assert export.progress_text == "Being written, 40%"
+    qtbot.mouseClick(export.cancel_button, LEFT)
+    assert not export.cancel_button.isEnabled()
+    assert len(world.helper.requests(CancelExport)) == 1
+    world.helper.answer(ExportClip, error=ExportCancelledError("It was cancelled."))
+    # What was asked for is no failure.
+    assert export.banner.sentence == ""
+    qtbot.mouseClick(export.export_button, LEFT)
+    target = world.helper.requests(ExportClip)[0].target
+    world.helper.answer(ExportClip, target)
+    assert export.progress_text == "“small-prores.mov” was written."
+    with qtbot.waitSignal(export.folder_requested) as asked:
+        qtbot.mouseClick(export.folder_button, LEFT)
+    assert asked.args == [target]
+    export.close()
+
+
+def test_an_export_that_fails_says_why(export: ExportDialog, world: World, qtbot: QtBot) -> None:
+    qtbot.mouseClick(export.export_button, LEFT)
+    world.helper.answer(ExportClip, error=MediaError("There is no room left.", details="ENOSPC"))
+    assert export.banner.sentence == "There is no room left."
+    assert export.export_button.isVisible()
+    export.close()
+
+
+def test_an_export_goes_on_when_its_dialog_is_closed(export: ExportDialog, world: World, qtbot: QtBot) -> None:
+    qtbot.mouseClick(export.export_button, LEFT)
+    export.close()
+    assert world.session.exports.job is not None
+    assert not world.helper.requests(CancelExport)
+    world.session.exports.close()
 
 
 def test_the_model_s_files_are_chosen_without_stopping_the_window(world: World, qtbot: QtBot) -> None:

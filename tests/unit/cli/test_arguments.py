@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from podium import __version__
-from podium.cli.arguments import DeviceOptions, GenerateOptions, ProbeOptions, parse_arguments
-from podium.jobs import ImageSpec, LoraSpec
+from podium.cli.arguments import parse_arguments
+from podium.cli.options import ClipLength, DeviceOptions, GenerateOptions, GuidanceOptions, ModelOptions, ProbeOptions
+from podium.jobs import GuidanceSpec, ImageSpec, LoraSpec, PipelineKind, Quantization
 
 MODEL = ["--checkpoint-path", "m.safetensors", "--gemma-root", "gemma", "--spatial-upsampler-path", "up.safetensors"]
 MINIMAL = ["generate", *MODEL, "--prompt", "A fox"]
@@ -46,7 +47,21 @@ def test_the_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None
     assert capsys.readouterr().out == f"Podium {__version__}\n"
 
 
-@pytest.mark.parametrize("option", ["--lora PATH STRENGTH", "--image PATH FRAME STRENGTH", "--cpu-ranks N", "--demo"])
+PUBLISHED = [
+    "--pipeline {fast,quality,hq}", "--checkpoint-path FILE", "--gemma-root FOLDER", "--spatial-upsampler-path FILE",
+    "--distilled-lora PATH [STRENGTH", "--distilled-lora-strengths S1 S2", "--lora PATH STRENGTH", "--prompt TEXT",
+    "--negative-prompt TEXT", "--seed N", "--height PIXELS", "--width PIXELS", "--num-frames N", "--frame-rate FPS",
+    "--num-inference-steps N", "--image PATH FRAME STRENGTH", "--quantization {none,fp8-cast,fp8-scaled}", "--dtype",
+    "--image-crf CRF", "--compile", "--output-path PATH", "--transformer-path FILE", "--text-encoder-path FILE",
+    "--video-vae-path FILE", "--audio-vae-path FILE", "--duration-head-path FILE", "--num-gpus N", "--devices I,J",
+    "--cpu-ranks N", "--demo", "--enhance-prompt", "--duration SECONDS", "--generated-keyframes N|F1,F2",
+    "--stage-2-tiles ROWS COLUMNS",
+    *(f"--{stream}-{name}" for stream in ("video", "audio") for name in ("cfg", "stg", "stg-blocks", "rescale",
+      "modality", "skip-step")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("option", PUBLISHED)
 def test_the_help_of_generate_shows_every_option(capsys: pytest.CaptureFixture[str], option: str) -> None:
     with pytest.raises(SystemExit):
         parse_arguments(["generate", "--help"])
@@ -94,6 +109,18 @@ def test_two_ways_of_naming_devices_exclude_each_other(capsys: pytest.CaptureFix
         (["--lora", "a.safetensors"], "expected 2 arguments"),
         (["--quantization", "int3"], "invalid choice"),
         (["--heigth", "64"], "unrecognized arguments"),
+        (["--pipeline", "draft"], "invalid choice"),
+        (["--duration", "long"], "“long” is neither a number of seconds nor “auto”"),
+        (["--duration", "5", "--num-frames", "9"], "not allowed with"),
+        (["--distilled-lora", "d", "1", "2"], "expected a path and one strength"),
+        (["--distilled-lora", "d", "strong"], "“strong” is no number"),
+        (["--distilled-lora-strengths", "0.2", "x"], "argument --distilled-lora-strengths: “x” is no number"),
+        (["--video-stg-blocks", "1,x"], "“x” is no whole number"),
+        (["--generated-keyframes", "8,x"], "“x” is no whole number"),
+        (["--image-crf", "20"], "there is no --image"),
+        (["--transformer-path", "t"], "--transformer-path and --checkpoint-path name the same part"),
+        (["--text-encoder-path", "t"], "--text-encoder-path and --gemma-root name the same part"),
+        (["--pipeline", "hq"], "--distilled-lora must be given"),
     ],
 )
 def test_a_value_that_makes_no_sense_is_refused_in_two_lines(
@@ -122,3 +149,69 @@ def test_probe_takes_several_paths() -> None:
 
 def test_output_is_another_name_for_the_output_path() -> None:
     assert parse_generate("--output", "x.mp4") == parse_generate("--output-path", "x.mp4")
+
+
+def test_a_guided_pipeline_takes_its_options() -> None:
+    options = parse_generate(
+        "--pipeline", "quality", "--distilled-lora", "d.safetensors", "0.8", "--negative-prompt", "blurry",
+        "--num-inference-steps", "12", "--video-cfg", "2.5", "--video-stg-blocks", "3", "4,5", "--audio-skip-step", "1",
+        "--generated-keyframes", "8,16", "--stage-2-tiles", "1", "2", "--quantization", "fp8-cast", "--enhance-prompt",
+    )  # fmt: skip
+    assert options.pipeline is PipelineKind.QUALITY
+    assert (options.model.distilled_lora_path, options.distilled_lora_strength) == (Path("d.safetensors"), 0.8)
+    assert (options.negative_prompt, options.num_inference_steps, options.is_enhanced) == ("blurry", 12, True)
+    assert options.video_guidance == GuidanceOptions(cfg=2.5, stg_blocks=(3, 4, 5))
+    assert options.audio_guidance == GuidanceOptions(skip_step=1)
+    assert (options.generated_keyframes, options.stage_2_tiles) == ((8, 16), (1, 2))
+    assert options.quantization is Quantization.FP8_CAST
+
+
+def test_the_distilled_lora_needs_no_strength() -> None:
+    options = parse_generate("--pipeline", "hq", "--distilled-lora", "d", "--distilled-lora-strengths", "0.2", "-0.4")
+    assert (options.distilled_lora_strength, options.distilled_lora_strengths) == (None, (0.2, -0.4))
+
+
+@pytest.mark.parametrize(("given", "wanted"), [("3", 3), ("8,", (8,)), ("8,16", (8, 16))])
+def test_generated_key_frames_are_a_count_or_frames(given: str, wanted: object) -> None:
+    assert parse_generate("--generated-keyframes", given).generated_keyframes == wanted
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        ([], ClipLength()),
+        (["--num-frames", "9"], ClipLength(num_frames=9)),
+        (["--duration", "2.5"], ClipLength(duration_s=2.5)),
+        (["--duration", "auto"], ClipLength(is_predicted=True)),
+    ],
+)
+def test_a_length_is_given_in_one_way(arguments: list[str], wanted: ClipLength) -> None:
+    assert parse_generate(*arguments).length == wanted
+
+
+SPLIT = ["--transformer-path", "t", "--text-encoder-path", "e", "--spatial-upsampler-path", "u", "--prompt", "A fox"]
+
+
+def test_a_split_model_names_each_of_its_files() -> None:
+    vaes = ["--video-vae-path", "v", "--audio-vae-path", "a", "--duration-head-path", "h"]
+    options = parse_arguments(["generate", *SPLIT, *vaes])
+    assert isinstance(options, GenerateOptions)
+    assert options.model == ModelOptions(
+        Path("t"),
+        Path("e"),
+        Path("u"),
+        video_vae_path=Path("v"),
+        audio_vae_path=Path("a"),
+        duration_head_path=Path("h"),
+    )
+
+
+def test_a_split_model_needs_both_vaes(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "--video-vae-path and --audio-vae-path must be given" in refusal(capsys, "generate", *SPLIT)
+
+
+def test_what_is_given_of_a_guidance_replaces_the_pipelines_own() -> None:
+    defaults = GuidanceSpec(3, 1, 0.7, 3, 0, (28,))
+    assert GuidanceOptions().filled(defaults) is None
+    assert GuidanceOptions(cfg=4, stg_blocks=(2,)).filled(defaults) == GuidanceSpec(4, 1, 0.7, 3, 0, (2,))
+    assert GuidanceOptions(stg=0).filled(defaults) == GuidanceSpec(3, 0, 0.7, 3, 0, (28,))

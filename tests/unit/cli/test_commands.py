@@ -9,9 +9,10 @@ import pytest
 
 from podium.__main__ import main
 from podium.cli import commands
-from podium.cli.arguments import GenerateOptions, parse_arguments
+from podium.cli.arguments import parse_arguments
 from podium.cli.commands import run_command
 from podium.cli.errors import ExitCode
+from podium.cli.options import GenerateOptions
 from podium.errors import JobRefusedError, PodiumError
 from podium.media.errors import MediaError
 from podium.models.errors import CheckpointError, CheckpointReason

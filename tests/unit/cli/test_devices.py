@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from podium.cli.arguments import DeviceOptions
 from podium.cli.devices import check_devices
+from podium.cli.options import DeviceOptions
 from podium.errors import JobRefusedError
 from podium.multigpu.placement import Gpu
 

@@ -12,14 +12,19 @@ import platformdirs
 import pytest
 
 from podium.assets import read_text
-from podium.cli.arguments import GenerateOptions, parse_arguments
-from podium.cli.generate import choose_output, make_request, show_events
+from podium.cli.arguments import parse_arguments
+from podium.cli.fleet_job import FleetOptions, setup_kwargs
+from podium.cli.generate import check_tokens, choose_output, fit_to_model, generate, make_request, show_events
+from podium.cli.options import DeviceOptions, GenerateOptions
 from podium.cli.progress import LineProgress
 from podium.errors import JobRefusedError
 from podium.geometry import ClipFormat, check_clip_format
-from podium.jobs import ClipFinished, JobEvent, Phase, PhaseEnded, PhaseStarted
+from podium.jobs import ClipFinished, GuidanceSpec, JobEvent, Phase, PhaseEnded, PhaseStarted, PipelineKind
 from podium.media.errors import MediaError
 from podium.media.video_writer import check_output
+from podium.models.pack import resolve_pack
+from podium.models.paths import ModelPaths
+from podium.models.tiny_pack import TinyPack
 from podium.pipelines.checks import check_form
 
 NOW = datetime(2026, 11, 29, 12, 0, 0, 123_000, tzinfo=UTC)
@@ -131,3 +136,84 @@ def test_an_interrupted_display_closes_the_job_before_the_interruption_goes_on()
     with pytest.raises(KeyboardInterrupt):
         show_events(job(), Interrupted(io.StringIO()))
     assert happened == ["cleaned up", "display closed"]
+
+
+LORA = ["--distilled-lora", "d"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "height", "width"), [("fast", 1024, 1536), ("quality", 1024, 1536), ("hq", 1088, 1920)]
+)
+def test_every_pipeline_has_a_size_of_its_own(kind: str, height: int, width: int) -> None:
+    request = make_request(
+        parse(*MODEL, *(LORA if kind != "fast" else ()), "--pipeline", kind, "--prompt", "A fox"), NOW
+    )
+    assert (request.clip.height, request.clip.width) == (height, width)
+    check_form(request)
+
+
+def test_a_strength_beside_the_distilled_lora_is_the_second_stages() -> None:
+    guided = [*MODEL, "--prompt", "A fox", "--pipeline", "quality", *LORA]
+    assert make_request(parse(*guided, "0.8"), NOW).distilled_lora_strengths == (0.0, 0.8)
+    both = parse(*guided, "0.8", "--distilled-lora-strengths", "0.1", "0.2")
+    assert make_request(both, NOW).distilled_lora_strengths == (0.1, 0.2)
+    assert make_request(parse(*guided), NOW).distilled_lora_strengths is None
+
+
+def test_a_duration_becomes_the_nearest_count_of_frames() -> None:
+    asked = parse("--demo", "--duration", "5", "--frame-rate", "25")
+    # 125 frames are asked for; 121 and 129 are as near.
+    assert make_request(asked, NOW).clip.num_frames in {121, 129}
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "nan", "inf", "1e9"])
+def test_a_duration_that_no_clip_can_have_is_refused(seconds: str) -> None:
+    with pytest.raises(JobRefusedError, match="Its length must lie above 0"):
+        make_request(parse("--demo", "--duration", seconds), NOW)
+
+
+def test_guidance_is_filled_in_by_the_models_own_generation(tiny_pack_2_0: TinyPack, tiny_pack_2_3: TinyPack) -> None:
+    options = parse("--demo", "--pipeline", "quality", "--video-cfg", "4", "--audio-stg-blocks", "1")
+    for pack in (tiny_pack_2_0, tiny_pack_2_3):
+        request = fit_to_model(make_request(options, NOW), options, resolve_pack(pack.model_paths))
+        # Both are models of 4 blocks, where the published block is the last but one.
+        assert request.video_guidance == GuidanceSpec(4, 1, 0.7, 3, 0, (2,))
+        assert request.audio_guidance == GuidanceSpec(7, 1, 0.7, 3, 0, (1,))
+
+
+def test_a_default_size_suits_the_upscaler_and_a_given_one_stays(tiny_pack_2_3: TinyPack, tiny_pack: Path) -> None:
+    upscaler = tiny_pack / "spatial-upscaler-x1.5.safetensors"
+    paths = tiny_pack_2_3.model_paths
+    pack = resolve_pack(ModelPaths(paths.checkpoint_path, paths.gemma_root, upscaler))
+    options = parse("--demo", "--width", "128")
+    clip = fit_to_model(make_request(options, NOW), options, pack).clip
+    assert (clip.height, clip.width) == (192, 128)
+    options = parse(*MODEL, "--prompt", "A fox")
+    clip = fit_to_model(make_request(options, NOW), options, pack).clip
+    assert (clip.height % 96, clip.width % 96) == (0, 0)
+
+
+def test_fast_takes_no_distilled_lora() -> None:
+    options = parse(*MODEL, *LORA, "--prompt", "A fox", "--cpu-ranks", "1")
+    with pytest.raises(JobRefusedError, match="Leave out --distilled-lora"):
+        generate(options)
+
+
+def test_pictures_beside_the_first_count_among_the_tokens() -> None:
+    size = ["--height", "1088", "--width", "1920", "--num-frames", "481", "--prompt", "A fox"]
+    check_tokens(make_request(parse(*MODEL, *size, "--image", "a.png", "0", "1"), NOW))
+    with pytest.raises(JobRefusedError, match="This clip is too large"):
+        check_tokens(make_request(parse(*MODEL, *size, "--image", "a.png", "8", "1"), NOW))
+
+
+def test_ranks_are_set_up_with_the_files_that_there_are(tiny_pack_2_5: TinyPack) -> None:
+    paths = tiny_pack_2_5.model_paths
+    kwargs = setup_kwargs(paths, FleetOptions(DeviceOptions(cpu_ranks=1), "float32"))
+    assert kwargs["video_vae_path"] == paths.video_vae_path
+    assert kwargs["quantization"] == "none"
+    monolith = ModelPaths(paths.checkpoint_path, paths.gemma_root, paths.spatial_upsampler_path)
+    assert "video_vae_path" not in setup_kwargs(monolith, FleetOptions(DeviceOptions(cpu_ranks=1), "float32"))
+
+
+def test_the_request_knows_its_pipeline() -> None:
+    assert make_request(parse("--demo", "--pipeline", "hq"), NOW).pipeline is PipelineKind.HQ

@@ -49,3 +49,13 @@ def test_signals_that_were_ignored_stay_so() -> None:
             assert interrupts_.num_seen == 0
     finally:
         signal.signal(signal.SIGHUP, before)
+
+
+def test_while_it_waits_for_an_answer_the_main_thread_itself_is_interrupted() -> None:
+    asked = threading.Event()
+    with Interrupts(asked.set, lambda: None) as interrupts_:
+        with pytest.raises(KeyboardInterrupt), interrupts_.suspended():
+            signal.raise_signal(signal.SIGINT)
+        assert interrupts_.num_seen == 0
+        signal.raise_signal(signal.SIGINT)
+        assert asked.wait(WAIT_S)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from podium.cli.arguments import ProbeOptions
 from podium.cli.errors import ExitCode
+from podium.cli.options import ProbeOptions
 from podium.cli.probe import probe
 
 

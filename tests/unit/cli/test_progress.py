@@ -12,6 +12,7 @@ from podium.geometry import ClipFormat
 from podium.jobs import (
     PHASE_WORDS,
     ClipFinished,
+    DurationPredicted,
     JobEvent,
     LorasApplied,
     Phase,
@@ -109,3 +110,19 @@ def test_a_summary_sums_the_phases_and_keeps_the_clip() -> None:
 
 def test_every_phase_has_words() -> None:
     assert set(PHASE_WORDS) == set(Phase)
+
+
+@pytest.mark.parametrize("make", [LineProgress, BarProgress])
+def test_what_both_stages_say_of_a_lora_is_shown_once(make: type[LineProgress | BarProgress]) -> None:
+    stream = io.StringIO()
+    progress = make(stream)
+    for summaries in (("style: applied.",), ("style: applied.", "distilled: applied.")):
+        progress.show(LorasApplied(summaries))
+    progress.close()
+    assert stream.getvalue().splitlines() == ["style: applied.", "distilled: applied."]
+
+
+def test_a_length_that_the_model_tells_is_shown() -> None:
+    stream = io.StringIO()
+    LineProgress(stream).show(DurationPredicted(121))
+    assert stream.getvalue() == "The prompt asks for 121 frames.\n"

@@ -10,7 +10,7 @@ from typing import TextIO
 import pytest
 
 from podium.cli.progress import BarProgress, LineProgress
-from podium.cli.terminal import hand_out, say
+from podium.cli.terminal import ask, hand_out, say
 from podium.jobs import Phase, PhaseEnded, PhaseStarted, StepDone
 
 
@@ -64,3 +64,14 @@ def test_a_result_that_is_no_text_at_all_is_spelled_out(capfdbinary: pytest.Capt
 def test_a_result_that_nobody_takes_is_known_and_no_failure(unread: TextIO, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdout", unread)
     assert not hand_out("clip.mp4")
+
+
+@pytest.mark.parametrize(
+    ("typed", "answer", "num_asked"), [("y\n", True, 1), ("No\n", False, 1), ("what\n\nYES\n", True, 3), ("", False, 1)]
+)
+def test_a_question_is_asked_until_it_is_answered(
+    typed: str, answer: bool, num_asked: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(typed))
+    assert ask("Use it?") is answer
+    assert capsys.readouterr().err == "Use it? [y/n]\n" * num_asked

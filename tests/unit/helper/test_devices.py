@@ -13,6 +13,7 @@ from podium.helper import devices
 from podium.helper.devices import list_devices
 from podium.helper.requests import DeviceReason, DeviceReport
 from podium.helper.torch_build import TorchBuild, _build_of
+from podium.multigpu.device_locks import DeviceLocks
 from podium.multigpu.placement import Gpu
 
 H200 = Gpu("GPU-1", "NVIDIA H200")
@@ -87,6 +88,18 @@ def test_each_reason_has_its_sentence(
 
 def test_the_windows_own_ranks_hold_no_gpu_against_it(nvml: dict[str, object]) -> None:
     nvml["processes"] = [SimpleNamespace(pid=os.getpid())]
+    assert report().reason is None
+
+
+@pytest.mark.parametrize("is_ours", [False, True])
+def test_what_another_podium_has_taken_is_told_though_it_does_not_compute_yet(
+    nvml: dict[str, object], monkeypatch: pytest.MonkeyPatch, is_ours: bool
+) -> None:
+    monkeypatch.setattr(devices, "_is_ours", lambda _pid: is_ours)
+    with DeviceLocks("podium generate").take({"GPU-1": "GPU 0"}):
+        found = report()
+    assert found.reason is (None if is_ours else DeviceReason.HELD)
+    assert ("Another Podium is using it (podium generate, process" in found.sentence) is not is_ours
     assert report().reason is None
 
 

@@ -9,11 +9,12 @@ from pathlib import Path
 import av
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from podium.geometry import ClipFormat
 from podium.media.clip_reader import read_clip_info, read_frames, read_parameters, read_sound
 from podium.media.errors import MediaError
-from podium.media.mp4_muxer import AAC_FRAME_SAMPLES
+from podium.media.mp4_muxer import AAC_FRAME_SAMPLES, Mp4Muxer
 from podium.media.video_writer import ClipWriter
 
 from tests.unit.media.clips import FAST, PARAMETERS, clip_format, grey_frames, model_sound, write_clip
@@ -66,6 +67,33 @@ def test_sound_is_padded_with_silence_and_its_own_samples_stay_where_they_were(t
     inner = slice(2048, 63_840 - 2048)
     assert np.abs(heard[:, inner] - sound[:, inner]).max() < 0.01
     assert np.abs(heard[:, 63_840 + 2048 :]).max(initial=0) < 0.01
+
+
+@pytest.mark.parametrize("sample_rate_hz", [48_000, 24_000])
+@pytest.mark.parametrize("fps", ["23.976", "24", "25", "29.97", "30", "48", "50", "60"])
+def test_the_samples_before_the_padding_reach_the_encoder_to_the_bit_at_every_rate(
+    tmp_path: Path, fps: str, sample_rate_hz: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encoded: list[NDArray[np.float32]] = []
+    add_sound = Mp4Muxer.add_sound
+
+    def spy(muxer: Mp4Muxer, sound: NDArray[np.float32]) -> None:
+        encoded.append(sound.copy())
+        add_sound(muxer, sound)
+
+    monkeypatch.setattr(Mp4Muxer, "add_sound", spy)
+    clip = clip_format(17, fps)
+    sound = model_sound(clip, sample_rate_hz)
+    num_own = sound.shape[1]
+    write_clip(tmp_path / "clip.mp4", clip, sound, sample_rate_hz)
+    whole = np.concatenate(encoded, axis=1)
+    assert np.array_equal(whole[:, :num_own], sound)
+    # Silence from there to the picture's end, to the sample.
+    assert num_own < whole.shape[1] == round(clip.duration_s * sample_rate_hz)
+    assert not whole[:, num_own:].any()
+    heard = read_sound(tmp_path / "clip.mp4")
+    inner = slice(2 * AAC_FRAME_SAMPLES, num_own - 2 * AAC_FRAME_SAMPLES)
+    assert np.abs(heard[:, inner] - sound[:, inner]).max() < 0.01
 
 
 def test_sound_longer_than_the_picture_is_kept_whole(tmp_path: Path) -> None:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 import torch
+from diffusers.pipelines.ltx2.vocoder import LTX2Vocoder
+from safetensors import safe_open
 from torch import Tensor
 
 from podium.models.audio import (
@@ -18,6 +20,7 @@ from podium.models.audio import (
     vocoder_builder,
 )
 from podium.models.configs import vocoder_arguments
+from podium.models.tiny_pack import TinyPack
 
 Golden = Callable[[str], dict[str, Tensor]]
 AssertClose = Callable[..., None]
@@ -50,6 +53,33 @@ def test_the_vocoder_stays_in_float32_whatever_is_asked(monolith: Path, vocoder:
     mel = golden("audio_2.3")["decode.mel"][:, :, :3]
     asked_for_half = vocoder_builder(monolith).build(CPU, torch.bfloat16)
     assert torch.equal(asked_for_half.synthesize(mel), vocoder.synthesize(mel))
+
+
+@torch.inference_mode()
+def test_the_single_vocoder_of_2_0_sounds_as_diffusers_own(
+    tiny_pack_2_0: TinyPack, golden: Golden, assert_close_to_golden: AssertClose
+) -> None:
+    ours = vocoder_builder(tiny_pack_2_0.model_paths.audio_path).build(CPU, torch.float32)
+    theirs = LTX2Vocoder(
+        hidden_channels=64, upsample_kernel_sizes=[16, 15, 8, 4, 4], upsample_factors=[6, 5, 2, 2, 2]
+    ).eval()  # fmt: skip
+    theirs.load_state_dict(single_vocoder_weights(tiny_pack_2_0.checkpoint_path))
+    mel = golden("audio_2.3")["decode.mel"]
+    sound = ours.synthesize(mel)
+    assert sound.shape == (1, 2, mel.shape[2] * 240)
+    assert_close_to_golden(sound, theirs(mel))
+    assert sound.std() > 0.05
+
+
+def single_vocoder_weights(path: Path) -> dict[str, Tensor]:
+    renamed = {"conv_pre": "conv_in", "conv_post": "conv_out", "ups": "upsamplers", "resblocks": "resnets"}
+    with safe_open(path, "pt") as file:
+        keys = [key for key in file.keys() if key.startswith("vocoder.")]  # noqa: SIM118 - it is no mapping
+        names = (key.removeprefix("vocoder.").split(".") for key in keys)
+        return {
+            ".".join(renamed.get(part, part) for part in name): file.get_tensor(key)
+            for key, name in zip(keys, names, strict=True)
+        }
 
 
 @pytest.mark.parametrize(

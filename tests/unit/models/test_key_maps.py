@@ -9,7 +9,10 @@ from hypothesis import strategies as st
 from podium.models.key_maps import (
     AUDIO_DECODER,
     AUDIO_ENCODER,
+    DIFFUSION_DECODER,
+    DURATION_HEAD,
     EMBEDDINGS_PROCESSOR,
+    FRAME_DECODER,
     GEMMA3_TEXT,
     LATENT_UPSAMPLER,
     TRANSFORMER,
@@ -32,6 +35,9 @@ ALL_MAPS = (
     AUDIO_DECODER,
     VOCODER,
     LATENT_UPSAMPLER,
+    DIFFUSION_DECODER,
+    FRAME_DECODER,
+    DURATION_HEAD,
 )
 WORDS = st.sampled_from(["ups", "conv_pre", "upsamplers", "0", "weight", "q_norm", "norm_q"])
 
@@ -69,6 +75,12 @@ WORDS = st.sampled_from(["ups", "conv_pre", "upsamplers", "0", "weight", "q_norm
         (GEMMA3_TEXT, "language_model.model.layers.0.mlp.up_proj.weight", "model.layers.0.mlp.up_proj.weight"),
         (GEMMA3_TEXT, "model.language_model.norm.weight", "model.norm.weight"),
         (LATENT_UPSAMPLER, "res_blocks.0.norm1.bias", "network.res_blocks.0.norm1.bias"),
+        (DURATION_HEAD, "duration_head.attention_pooler.query_tokens", "attention_pooler.query_tokens"),
+        (DIFFUSION_DECODER, "decoder.det_stages.3.1.attn.qkv.weight", "decoder.det_stages.3.1.attn.qkv.weight"),
+        (DIFFUSION_DECODER, "vae.decoder.diff_blocks.7.gate_ctx", "decoder.diff_blocks.7.gate_ctx"),
+        (DIFFUSION_DECODER, "vae.per_channel_statistics.mean-of-means", "statistics.mean"),
+        (FRAME_DECODER, "decoder.conv_in_x_t.weight", "decoder.conv_in_x_t.weight"),
+        (FRAME_DECODER, "decoder.up_blocks.2.x", "decoder.up_blocks.0.x"),
     ],
 )
 def test_a_published_name_becomes_the_modules(key_map: KeyMap, file_key: str, module_key: str) -> None:
@@ -87,6 +99,10 @@ def test_a_published_name_becomes_the_modules(key_map: KeyMap, file_key: str, mo
         (AUDIO_DECODER, "vae.decoder.conv_in.conv.bias"),
         (EMBEDDINGS_PROCESSOR, "model.diffusion_model.patchify_proj.bias"),
         (GEMMA3_TEXT, "vision_tower.vision_model.post_layernorm.bias"),
+        (DURATION_HEAD, "model.diffusion_model.proj_out.bias"),
+        (DIFFUSION_DECODER, "decoder.coarse_conv_out.weight"),
+        (DIFFUSION_DECODER, "decoder.type_emb"),
+        (DIFFUSION_DECODER, "encoder.conv_in.conv.weight"),
         (GEMMA3_TEXT, "multi_modal_projector.mm_soft_emb_norm.weight"),
     ],
 )

@@ -15,8 +15,8 @@ from torch import Tensor
 
 from podium.errors import JobRefusedError
 from podium.jobs import BranchStrengths, LoraSpec
-from podium.models.lora import LoraDelta, delta_factors, fuse_into_, fuse_loras, load_lora_factors
-from podium.models.lora_keys import LoraError, read_lora_plan
+from podium.models.lora import LoraDelta, fuse_into_, fuse_loras
+from podium.models.lora_keys import LoraError, LoraPlan, read_lora_plan
 from podium.models.lora_names import Branch, branch_of
 
 RANK = 2
@@ -182,10 +182,11 @@ def test_factors_that_are_no_numbers_are_refused(tmp_path: Path, broken: float) 
         fuse_loras(make_weights(), [LoraSpec(path)])
 
 
-def test_weights_of_eight_bits_are_refused(files: tuple[Path, Path]) -> None:
-    with pytest.raises(LoraError, match="weights of 16 or 32 bits") as refused:
-        fuse_loras(make_weights(torch.float8_e4m3fn), [LoraSpec(files[0])])
-    assert "float8_e4m3fn" in refused.value.details
+@pytest.mark.parametrize("dtype", [torch.float8_e5m2, torch.int8])
+def test_weights_that_cannot_be_added_to_are_refused(files: tuple[Path, Path], dtype: torch.dtype) -> None:
+    with pytest.raises(LoraError, match=r"“first.safetensors” cannot be applied.*official fp8 file") as refused:
+        fuse_loras(make_weights(dtype), [LoraSpec(files[0])])
+    assert str(dtype) in refused.value.details
 
 
 def test_weights_that_are_parameters_fuse_to_plain_tensors(files: tuple[Path, Path]) -> None:
@@ -194,25 +195,32 @@ def test_weights_that_are_parameters_fuse_to_plain_tensors(files: tuple[Path, Pa
     assert not any(tensor.requires_grad or isinstance(tensor, torch.nn.Parameter) for tensor in fused.values())
 
 
-def test_a_file_that_goes_away_after_its_header_was_read_is_told(tmp_path: Path) -> None:
+def test_a_file_that_goes_away_after_its_header_was_read_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "gone.safetensors"
     make_lora(path, 3)
-    plan = read_lora_plan(path, {key: tuple(tensor.shape) for key, tensor in make_weights().items()})
-    path.unlink()
+
+    def read_and_remove(of: Path, shapes: Mapping[str, tuple[int, ...]]) -> LoraPlan:
+        plan = read_lora_plan(of, shapes)
+        of.unlink()
+        return plan
+
+    monkeypatch.setattr("podium.models.lora.read_lora_plan", read_and_remove)
     with pytest.raises(LoraError, match="can no longer be read"):
-        list(load_lora_factors(plan, torch.device("cpu")))
+        fuse_loras(make_weights(), [LoraSpec(path)])
 
 
-def test_loaded_factors_fused_in_place_give_the_same_bits_as_fusing_a_set(files: tuple[Path, Path]) -> None:
+def test_a_fuse_in_place_gives_the_same_bits_as_fusing_a_set(files: tuple[Path, Path]) -> None:
     weights = make_weights(torch.bfloat16)
-    spec = LoraSpec(files[0], 0.6)
-    plan = read_lora_plan(spec.path, {key: tuple(tensor.shape) for key, tensor in weights.items()})
-    factors = delta_factors(plan, spec)
+    factors = load_file(files[0])
     working = {key: tensor.clone() for key, tensor in weights.items()}
-    for loaded in load_lora_factors(plan, torch.device("cpu")):
-        key = loaded.weight_key
-        fuse_into_(working[key], weights[key], [LoraDelta(loaded.a, loaded.b, factors[key])])
-    fused = fuse_loras(weights, [spec]).tensors
+    workspace = torch.full((100,), 7.0)
+    for layer in LAYERS:
+        a, b = (factors[f"diffusion_model.{layer}.lora_{part}.weight"] for part in "AB")
+        delta = LoraDelta(a, b, 0.6)
+        fuse_into_(f"{layer}.weight", working, weights, [delta], workspace=workspace)
+    fused = fuse_loras(weights, [LoraSpec(files[0], 0.6)]).tensors
     assert all(torch.equal(working[key], fused.get(key, weights[key])) for key in weights)
 
 
@@ -220,7 +228,7 @@ def test_fusing_no_delta_resets_to_the_clean_bits_in_the_same_storage() -> None:
     clean = make_weights(torch.bfloat16)[VIDEO_KEY]
     target = torch.zeros_like(clean)
     address = target.data_ptr()
-    fuse_into_(target, clean, [])
+    fuse_into_(VIDEO_KEY, {VIDEO_KEY: target}, {VIDEO_KEY: clean}, [])
     assert torch.equal(target, clean)
     assert target.data_ptr() == address
 

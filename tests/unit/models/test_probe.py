@@ -23,6 +23,7 @@ from podium.models.probe import (
     probe,
     probe_all,
 )
+from podium.models.tiny_pack import TinyPack
 
 from tests.fakes.model_files import BLOCK, MINIMAL_TRANSFORMER, write_file
 
@@ -482,3 +483,28 @@ def test_a_folder_without_models_gets_one_report_that_says_so(tmp_path: Path) ->
     reports = probe_all(tmp_path)
     assert [report.kind for report in reports] == [FileKind.UNRECOGNISED]
     assert "no text encoder" in only_problem(reports[0])[1]
+
+
+def test_a_split_transformer_tells_its_key_frames_and_its_text_encoder(tiny_pack_2_5: TinyPack) -> None:
+    report = probe(tiny_pack_2_5.checkpoint_path)
+    assert (report.has_keyframe_embedding, report.gemma_version) == (True, "gemma4-tiny-ltx-v1")
+
+
+def test_the_text_encoder_tells_its_version_by_its_own_description(tiny_pack_2_5: TinyPack, tmp_path: Path) -> None:
+    assert probe(tiny_pack_2_5.gemma_root).gemma_version == "gemma4-tiny-ltx-v1"
+    told = {"gemma_config": '{"gemma_version": "own"}', "gemma_source_checkpoint": '{"gemma_version": "other"}'}
+    assert probe(write_file(tmp_path / "a", {"model.norm.weight": (4,)}, told)).gemma_version == "own"
+    assert (
+        probe(write_file(tmp_path / "b", MINIMAL_TRANSFORMER, {"gemma_source_checkpoint": "3"})).gemma_version is None
+    )
+
+
+def test_a_gemma_folder_tells_its_version_where_its_config_does(tiny_pack: Path) -> None:
+    assert probe(tiny_pack / "gemma4").gemma_version == "gemma4-tiny-ltx-v1"
+    assert probe(tiny_pack / "gemma3").gemma_version is None
+
+
+def test_a_video_vae_with_the_diffusion_decoder_fills_the_same_slots(tiny_pack_2_5_diffusion: TinyPack) -> None:
+    report = probe(tiny_pack_2_5_diffusion.model_paths.video_path)
+    assert (report.has_diffusion_decoder, report.slots) == (True, {Slot.VIDEO_ENCODER, Slot.VIDEO_DECODER})
+    assert (report.problems, report.generation) == ((), Generation.LTX_2_5)

@@ -9,27 +9,32 @@ from pathlib import Path
 import pytest
 import torch
 from diffusers.pipelines.ltx2.connectors import per_layer_masked_mean_norm
+from safetensors.torch import load_file, save_file
 from torch import Tensor
-from transformers import AutoTokenizer, Gemma3ForConditionalGeneration
+from transformers import AutoTokenizer
 
 from podium.errors import JobRefusedError
 from podium.models.configs import connector_arguments
 from podium.models.errors import CheckpointError
+from podium.models.gemma import gemma_text_config
+from podium.models.gemma_files import GemmaFiles
+from podium.models.header import read_header
 from podium.models.text_encoder import (
     EmbeddingsProcessor,
     GemmaTextEncoder,
     embeddings_processor_builder,
-    gemma_text_config,
-    gemma_weight_paths,
     text_encoder_builder,
 )
 from podium.models.tokenizer import MAX_PROMPT_TOKENS
+
+from tests.fakes.padded_gemma import padded_hidden_states
 
 Golden = Callable[[str], dict[str, Tensor]]
 GoldenMetadata = Callable[[str], dict[str, str]]
 AssertClose = Callable[..., None]
 CPU = torch.device("cpu")
 PROMPTS = ["prompt0", "prompt1"]
+GEMMA4_PROMPTS = ["A red fox runs across a snowy field at dawn, and a robot says hello!", "fox"]
 
 
 @pytest.mark.parametrize("prompt", PROMPTS)
@@ -74,13 +79,9 @@ def test_hidden_states_become_the_golden_contexts(
 def test_unpadded_hidden_states_equal_those_of_the_padded_whole_model(
     tiny_pack: Path, text_encoder: GemmaTextEncoder, assert_close_to_golden: AssertClose
 ) -> None:
-    tokenizer = AutoTokenizer.from_pretrained(tiny_pack / "gemma3", padding_side="left")
-    whole = Gemma3ForConditionalGeneration.from_pretrained(tiny_pack / "gemma3", dtype=torch.float32)
-    padded = tokenizer("A dog barks.", padding="max_length", max_length=MAX_PROMPT_TOKENS, return_tensors="pt")
-    with torch.no_grad():
-        states = whole(**padded, output_hidden_states=True).hidden_states
+    [theirs] = padded_hidden_states(tiny_pack / "gemma3", ["A dog barks."])
     [ours] = text_encoder.encode(["A dog barks."])
-    assert_close_to_golden(ours, torch.stack(states, dim=-1)[0, -ours.shape[0] :])
+    assert_close_to_golden(ours, theirs)
 
 
 def test_a_prompt_may_fill_all_tokens_and_not_one_more(
@@ -147,13 +148,13 @@ def test_audio_connector_sizes_fall_back_to_the_video_ones() -> None:
 
 def test_a_folder_of_another_model_is_refused(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text(json.dumps({"model_type": "llama"}))
-    with pytest.raises(CheckpointError, match="not a complete Gemma 3 folder") as refusal:
-        gemma_text_config(tmp_path)
+    with pytest.raises(CheckpointError, match="not a complete Gemma folder") as refusal:
+        gemma_text_config(GemmaFiles(tmp_path))
     assert "llama" in refusal.value.details
 
 
 def test_a_folder_without_weights_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(CheckpointError, match="not a complete Gemma 3 folder"):
+    with pytest.raises(CheckpointError, match="not a complete Gemma folder"):
         text_encoder_builder(tmp_path)
 
 
@@ -161,4 +162,51 @@ def test_an_index_says_which_files_hold_the_weights(tmp_path: Path) -> None:
     weight_map = {"a": "model-2.safetensors", "b": "model-1.safetensors", "c": "model-2.safetensors"}
     (tmp_path / "model.safetensors.index.json").write_text(json.dumps({"weight_map": weight_map}))
     (tmp_path / "stray.safetensors").touch()
-    assert gemma_weight_paths(tmp_path) == (tmp_path / "model-1.safetensors", tmp_path / "model-2.safetensors")
+    paths = GemmaFiles(tmp_path).weight_paths()
+    assert paths == (tmp_path / "model-1.safetensors", tmp_path / "model-2.safetensors")
+
+
+@pytest.fixture(scope="module")
+def padded_gemma4(tiny_pack: Path) -> list[Tensor]:
+    return padded_hidden_states(tiny_pack / "gemma4", GEMMA4_PROMPTS)
+
+
+@pytest.mark.parametrize("place", ["gemma4", "ltx-2.5/text_encoder.safetensors", "renamed"])
+def test_a_gemma_4_encodes_as_the_whole_model_of_transformers_does(
+    place: str, tiny_pack: Path, tmp_path: Path, padded_gemma4: list[Tensor], assert_close_to_golden: AssertClose
+) -> None:
+    path = _renamed_single_file(tiny_pack, tmp_path) if place == "renamed" else tiny_pack / place
+    encoder = text_encoder_builder(path).build(CPU, torch.float32)
+    for prompt, ours, theirs in zip(GEMMA4_PROMPTS, encoder.encode(GEMMA4_PROMPTS), padded_gemma4, strict=True):
+        assert_close_to_golden(ours, theirs, 2e-6, name=prompt)
+
+
+def test_a_gemma_4_begins_every_prompt_with_the_token_that_its_own_tokenizer_leaves_out(tiny_pack: Path) -> None:
+    reference = AutoTokenizer.from_pretrained(tiny_pack / "gemma4")
+    encoder = text_encoder_builder(tiny_pack / "ltx-2.5" / "text_encoder.safetensors").make_empty_module()
+    assert encoder.tokenizer.encode("a fox") == [2, *reference("a fox")["input_ids"]]
+
+
+def test_a_single_file_gives_neither_towers_nor_projection_to_the_encoder(tiny_pack: Path) -> None:
+    encoder = text_encoder_builder(tiny_pack / "ltx-2.5" / "text_encoder.safetensors").make_empty_module()
+    assert {name.split(".")[1] for name in encoder.state_dict()} == {"embed_tokens", "layers", "norm"}
+
+
+def test_a_file_without_a_description_of_its_gemma_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "encoder.safetensors"
+    save_file({"model.embed_tokens.weight": torch.zeros(2, 2)}, path)
+    with pytest.raises(CheckpointError, match="not a complete Gemma text-encoder file") as refusal:
+        text_encoder_builder(path).build(CPU, torch.float32)
+    assert "gemma_config" in refusal.value.details
+
+
+def _renamed_single_file(tiny_pack: Path, folder: Path) -> Path:
+    """Write the single file with the names that transformers gives its language model."""
+    source = tiny_pack / "ltx-2.5" / "text_encoder.safetensors"
+    names = {"model.": "model.language_model."}
+    tensors = {}
+    for key, tensor in load_file(source).items():
+        old = next((prefix for prefix in names if key.startswith(prefix)), "")
+        tensors[names.get(old, "") + key.removeprefix(old)] = tensor
+    save_file(tensors, folder / "encoder.safetensors", dict(read_header(source).metadata))
+    return folder / "encoder.safetensors"

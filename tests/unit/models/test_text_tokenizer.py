@@ -6,6 +6,7 @@ import ast
 import importlib.util
 import json
 import shutil
+import struct
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
-from podium.models.errors import CheckpointError
+from podium.models.errors import CheckpointError, CheckpointReason
 from podium.models.tokenizer import PromptTokenizer
 
 
@@ -78,6 +79,33 @@ def test_a_damaged_or_missing_file_is_refused_with_its_name(content: str | None,
         (tmp_path / "tokenizer.json").write_text(content)
     with pytest.raises(CheckpointError, match=r"“tokenizer\.json”"):
         PromptTokenizer(tmp_path).count("fox")
+
+
+@pytest.mark.parametrize("prompt", ["A red fox runs.", "", "🦊 雪の野原 <bos>", "  two  lines\n here "])
+def test_a_single_file_tokenizes_as_the_folder_it_was_made_of(prompt: str, tiny_pack: Path) -> None:
+    single = PromptTokenizer(tiny_pack / "ltx-2.5" / "text_encoder.safetensors")
+    assert single.encode(prompt) == PromptTokenizer(tiny_pack / "gemma4").encode(prompt)
+
+
+def test_a_file_without_a_tokenizer_inside_is_refused_with_its_name(tmp_path: Path) -> None:
+    path = tmp_path / "encoder.safetensors"
+    path.write_bytes(struct.pack("<Q", 2) + b"{}")
+    with pytest.raises(CheckpointError, match=r"“tokenizer\.json” in “encoder\.safetensors”"):
+        PromptTokenizer(path).count("fox")
+
+
+def test_a_missing_file_is_refused_as_missing(tmp_path: Path) -> None:
+    with pytest.raises(CheckpointError) as refusal:
+        PromptTokenizer(tmp_path / "encoder.safetensors").count("fox")
+    assert refusal.value.reason is CheckpointReason.MISSING
+
+
+def test_special_tokens_of_a_chat_are_read_by_name_and_leave_nothing_in_the_text(tokenizer: PromptTokenizer) -> None:
+    ids = tokenizer.encode_chat("<bos><start_of_turn>user\n a fox<end_of_turn>\n")
+    assert ids[:2] == [2, 4]
+    assert 5 in ids
+    assert tokenizer.decode(ids) == "user\n a fox\n"
+    assert tokenizer.without_special_tokens("a <end_of_turn>fox<start_of_image>") == "a fox"
 
 
 def test_counting_tokens_imports_no_tensor_library() -> None:

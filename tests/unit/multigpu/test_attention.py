@@ -12,6 +12,8 @@ from podium.errors import JobRefusedError
 from podium.models.transformer.attention import dense_attention
 from podium.multigpu.attention import AttentionManager, attend_with_lse, merge_by_lse
 
+from tests.fakes.spread_jobs import CollectiveCounter
+
 BATCH, NUM_QUERIES, HEADS, HEAD_DIM = 2, 5, 3, 8
 
 
@@ -65,11 +67,12 @@ def test_a_single_process_attends_as_without_a_manager_and_issues_no_collective(
     query, key, value = qkv(NUM_QUERIES, 3)
     whole = dense_attention(query, key, value, None)
     manager.begin(NUM_QUERIES)
-    assert torch.equal(manager.attend_spread(query, key, value, None), whole)
-    assert torch.equal(manager.attend_to_spread(query, key, value, None), whole)
-    assert manager.gather_tokens(query) is query
-    assert manager.broadcast_replicated(query) is query
-    assert manager.num_collectives == 0
+    with CollectiveCounter(1, 0) as counter:
+        assert torch.equal(manager.attend_spread(query, key, value, None), whole)
+        assert torch.equal(manager.attend_to_spread(query, key, value, None), whole)
+        assert manager.gather_tokens(query) is query
+        assert manager.broadcast_replicated(query) is query
+    assert not counter.messages
 
 
 def test_more_tokens_than_the_fleet_was_started_for_are_refused() -> None:

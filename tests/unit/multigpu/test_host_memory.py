@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from types import SimpleNamespace
 
+import psutil
 import pytest
 
 from podium.errors import JobRefusedError
+from podium.jobs import Quantization
 from podium.models.pack import Pack, resolve_pack
+from podium.models.paths import ModelPaths
 from podium.models.probe import Slot
-from podium.multigpu.host_memory import RANK_BYTES, available_host_bytes, check_host_memory, host_need_bytes
+from podium.models.tiny_pack import TinyPack
+from podium.multigpu.host_memory import (
+    RANK_BYTES,
+    available_host_bytes,
+    check_host_memory,
+    held_by_relatives_bytes,
+    host_need_bytes,
+)
 
 
 @pytest.fixture(scope="module")
 def pack(tiny_pack: Path) -> Pack:
     return resolve_pack(
-        tiny_pack / "ltx-2.3-tiny.safetensors", tiny_pack / "gemma3", tiny_pack / "spatial-upscaler-x2.safetensors"
+        ModelPaths(
+            tiny_pack / "ltx-2.3-tiny.safetensors", tiny_pack / "gemma3", tiny_pack / "spatial-upscaler-x2.safetensors"
+        )
     )
 
 
@@ -31,6 +45,16 @@ def test_every_rank_on_the_cpu_has_weights_of_its_own_and_the_clean_ones_are_kep
     assert held == sum(num_bytes for slot, num_bytes in sizes.items() if slot not in first_only)
     once = need(pack, 1) - each
     assert once == sizes[Slot.TRANSFORMER] + sizes[Slot.VIDEO_DECODER] + pack.text_encoder.components[0].num_bytes
+
+
+def test_the_parts_of_a_split_pack_are_added_up_over_its_files(tiny_pack_2_5: TinyPack) -> None:
+    pack = resolve_pack(tiny_pack_2_5.model_paths)
+    sizes = {part.slot: part.num_bytes for report in pack.files for part in report.components}
+    each = need(pack, 3) - need(pack, 2)
+    held = each - RANK_BYTES - pack.spatial_upsampler.components[0].num_bytes
+    elsewhere = (Slot.VIDEO_DECODER, Slot.AUDIO_ENCODER, Slot.TEXT_ENCODER, Slot.TOKENIZER, Slot.DURATION_HEAD)
+    assert held == sum(num_bytes for slot, num_bytes in sizes.items() if slot not in elsewhere)
+    assert need(pack, 1) - each == sizes[Slot.TRANSFORMER] + sizes[Slot.VIDEO_DECODER] + sizes[Slot.TEXT_ENCODER]
 
 
 def test_half_the_precision_takes_half_the_memory_but_for_the_vocoder(pack: Pack) -> None:
@@ -65,6 +89,44 @@ def test_on_gpus_the_weights_do_not_count(pack: Pack) -> None:
 
 
 def test_what_is_available_is_no_more_than_the_machine_has() -> None:
-    import psutil
-
     assert 0 < available_host_bytes() <= psutil.virtual_memory().total
+
+
+def test_a_transformer_that_is_rounded_to_fp8_takes_a_byte_a_number(pack: Pack) -> None:
+    part = pack.checkpoint.component(Slot.TRANSFORMER)
+    assert part is not None
+
+    def need_as(quantization: Quantization) -> int:
+        return host_need_bytes(pack, num_ranks=2, dtype="float32", is_on_cpu=True, quantization=quantization)
+
+    # Once on each rank, and the clean one shared out among both.
+    assert need_as(Quantization.NONE) - need_as(Quantization.FP8_CAST) == 3 * (part.num_bytes - part.num_parameters)
+
+
+def test_a_file_in_fp8_takes_what_it_stores(pack: Pack, tiny_pack_fp8: TinyPack) -> None:
+    whole, small = (p.checkpoint.component(Slot.TRANSFORMER) for p in (pack, resolve_pack(tiny_pack_fp8.model_paths)))
+    assert whole is not None
+    assert small is not None
+    assert need(pack, 2) - need(resolve_pack(tiny_pack_fp8.model_paths), 2) == 3 * (whole.num_bytes - small.num_bytes)
+
+
+def test_processes_beside_this_one_count_with_what_they_alone_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Other:
+        def __init__(self, pid: int, uss: int) -> None:
+            self.pid, self._uss = pid, uss
+
+        def memory_full_info(self) -> SimpleNamespace:
+            if self._uss < 0:
+                raise psutil.NoSuchProcess(self.pid)
+            return SimpleNamespace(uss=self._uss)
+
+    class Parent:
+        def __init__(self, pid: int) -> None:
+            assert pid == os.getppid()
+
+        def children(self, *, recursive: bool) -> list[Other]:
+            assert recursive
+            return [Other(os.getpid(), 1000), Other(1, 20), Other(2, 3), Other(3, -1)]
+
+    monkeypatch.setattr(psutil, "Process", Parent)
+    assert held_by_relatives_bytes() == 23

@@ -11,6 +11,8 @@ from torch import Tensor
 
 from podium.pipelines.distilled import DistilledPipeline
 
+from tests.fakes.guided_runs import make_picture
+
 PROMPT = "A red fox runs across a snowy field at dawn while the wind howls. A robot says: hello!"
 GOLDEN_NOISE = {
     "stage_1.video": "noise.1",
@@ -50,3 +52,10 @@ def traced_run(pipeline: DistilledPipeline, golden: Callable[[str], dict[str, Te
     noise = RecordedNoise(golden("distilled_2.3_t2v"))
     video, audio = pipeline(**GOLDEN_CALL, noise_source=noise, trace=trace.__setitem__)  # type: ignore[arg-type]
     return {**trace, "result.video": video, "result.audio": audio}
+
+
+@pytest.fixture(scope="session")
+def pictures(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Path, int, float]]:
+    folder = tmp_path_factory.mktemp("pictures")
+    first, later = (make_picture(folder / f"{seed}.png", seed) for seed in (1, 2))
+    return [(first, 0, 0.8), (later, 11, 0.6)]

@@ -14,6 +14,7 @@ from podium.models.transformer.inputs import RotaryTables
 from podium.models.transformer.model import Ropes
 from podium.pipelines.blocks.diffusion import _StreamSetup
 from podium.pipelines.blocks.placement import Placement
+from podium.pipelines.guidance import CONDITIONED, ContextChoice
 from podium.pipelines.latents import LatentState, audio_state, keep_first_frame, video_state
 
 CPU = torch.device("cpu")
@@ -65,11 +66,11 @@ def test_the_first_latent_frame_alone_is_marked_in_every_run() -> None:
 def test_a_tokens_own_noise_level_is_its_mask_times_the_streams(state: LatentState) -> None:
     table = RotaryTables(torch.zeros(1), torch.zeros(1))
     context = PromptContext(torch.zeros(1, 4, 8), torch.zeros(1, 4, 8)).video
-    setup = _StreamSetup(Ropes(table, table), context, state, Placement(CPU, torch.float32))
+    setup = _StreamSetup(Ropes(table, table), {ContextChoice.PROMPT: context}, state, Placement(CPU, torch.float32))
     estimate = setup.estimate(filled(1.0), filled(2.0), 0.5)
     assert bool((estimate[:, NUM_FIRST:] == 1 - 0.5 * 2).all())
     assert bool((estimate[:, :NUM_FIRST] == 1 - 0.25 * 0.5 * 2).all())
-    timesteps = setup.input_at(filled(1.0), torch.tensor([0.5])).timesteps
+    timesteps = setup.input_at(filled(1.0), 0.5, [CONDITIONED]).timesteps
     index = timesteps.index
     assert index is not None
     assert torch.equal(timesteps.values[0][index], state.denoise_mask * 0.5)

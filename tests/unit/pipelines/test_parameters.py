@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -11,7 +12,15 @@ import pytest
 
 from podium.errors import JobRefusedError
 from podium.geometry import ClipFormat
-from podium.jobs import BranchStrengths, GenerationRequest, ImageSpec, LoraSpec
+from podium.jobs import (
+    BranchStrengths,
+    GenerationRequest,
+    GuidanceSpec,
+    ImageSpec,
+    LoraSpec,
+    PipelineKind,
+    Quantization,
+)
 from podium.media.parameters import decode_parameters, encode_parameters
 from podium.models.paths import ModelPaths
 from podium.pipelines.parameters import clip_parameters, fingerprint
@@ -54,6 +63,56 @@ def test_everything_that_makes_the_clip_again_is_there(tmp_path: Path, models: M
     assert found["loras"] == [
         {"name": "ink.safetensors", "fingerprint": fingerprint(lora), "strength": -0.5, "branches": branches}
     ]
+
+
+def test_what_guides_a_clip_is_there_and_nothing_of_it_where_none_does(tmp_path: Path, models: ModelPaths) -> None:
+    lora = tmp_path / "distilled.safetensors"
+    lora.write_bytes(b"distilled")
+    paths = replace(models, distilled_lora_path=lora)
+    guided = replace(
+        request_for(tmp_path),
+        pipeline=PipelineKind.HQ,
+        negative_prompt="blurry",
+        num_inference_steps=15,
+        video_guidance=GuidanceSpec(3, 1, 0.5, 2, 1, (2, 3)),
+        distilled_lora_strengths=(0.25, 0.5),
+        generated_keyframes=(8, 16),
+    )
+    found = clip_parameters(guided, paths, dtype="bfloat16", quantization=Quantization.FP8_CAST)
+    wanted = {
+        "pipeline": "ti2vid_two_stages_hq",
+        "negative_prompt": "blurry",
+        "num_inference_steps": 15,
+        "video_guidance": {
+            "cfg": 3, "stg": 1, "rescale": 0.5, "modality": 2, "skip_step": 1, "stg_blocks": [2, 3],
+        },
+        "audio_guidance": None,
+        "distilled_lora_strengths": [0.25, 0.5],
+        "distilled_lora": {"name": "distilled.safetensors", "fingerprint": fingerprint(lora)},
+        "generated_keyframes": [8, 16],
+        "quantization": "fp8-cast",
+    }  # fmt: skip
+    assert wanted.items() <= found.items()
+    fast = clip_parameters(request_for(tmp_path), paths, dtype="bfloat16")
+    assert not {"negative_prompt", "video_guidance", "distilled_lora", "distilled_lora_strengths"} & fast.keys()
+
+
+def test_each_file_of_a_split_model_is_named(tmp_path: Path, models: ModelPaths) -> None:
+    parts = {name: tmp_path / f"{name}.safetensors" for name in ("encoder", "video", "audio", "head")}
+    for path in parts.values():
+        path.write_bytes(path.name.encode())
+    split = replace(
+        models,
+        gemma_root=parts["encoder"],
+        video_vae_path=parts["video"],
+        audio_vae_path=parts["audio"],
+        duration_head_path=parts["head"],
+    )
+    found = clip_parameters(request_for(tmp_path), split, dtype="bfloat16")
+    for key, name in (
+        ("text_encoder", "encoder"), ("video_vae", "video"), ("audio_vae", "audio"), ("duration_head", "head")
+    ):  # fmt: skip
+        assert found[key] == {"name": f"{name}.safetensors", "fingerprint": fingerprint(parts[name])}
 
 
 def test_no_folder_of_the_machine_stands_in_them(tmp_path: Path, models: ModelPaths) -> None:

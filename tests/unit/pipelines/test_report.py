@@ -16,10 +16,12 @@ from podium.geometry import ClipFormat
 from podium.jobs import (
     ClipFinished,
     GenerationRequest,
+    GuidanceSpec,
     LorasApplied,
     Phase,
     PhaseEnded,
     PhaseStarted,
+    PipelineKind,
     PreviewClip,
     RankMemory,
     StepDone,
@@ -35,6 +37,7 @@ from podium.pipelines.events import (
     PromptEncoded,
     SoundDecoded,
     StepDenoised,
+    SubstepDenoised,
 )
 from podium.pipelines.report import OpenBoundary, ReportContext, report_clip
 from podium.pipelines.stage_clips import StageClips
@@ -47,8 +50,8 @@ class Stopped(Exception):
     """What a boundary raises in these tests."""
 
 
-def latents() -> tuple[Tensor, Tensor]:
-    return torch.zeros(1, 128, 2, 1, 1), torch.zeros(1, 8, 9, 16)
+def latents(height: int = 1, width: int = 1) -> tuple[Tensor, Tensor]:
+    return torch.zeros(1, 128, 2, height, width), torch.zeros(1, 8, 9, 16)
 
 
 def job() -> list[PipelineEvent]:
@@ -151,7 +154,34 @@ def test_the_request_reaches_the_pipeline_whole(request_: GenerationRequest) -> 
         "frame_rate": CLIP.fps,
         "images": (),
         "loras": (),
+        "generated_keyframes": 0,
     }
+
+
+def test_a_guided_request_reaches_its_pipeline_with_all_that_guides_it(request_: GenerationRequest) -> None:
+    guidance = GuidanceSpec(cfg=2)
+    guided = {
+        "negative_prompt": "blurry",
+        "num_inference_steps": 3,
+        "video_guidance": guidance,
+        "audio_guidance": None,
+        "distilled_lora_strengths": (0.1, 0.2),
+    }
+    pipeline = Pipeline(job())
+    asked = replace(request_, pipeline=PipelineKind.HQ, generated_keyframes=(8,), **guided)  # type: ignore[arg-type] # as named
+    list(report_clip(pipeline, asked, ReportContext(PARAMETERS)))
+    assert {name: pipeline.call[name] for name in guided} == guided
+    assert pipeline.call["generated_keyframes"] == (8,)
+
+
+def test_a_step_of_several_model_calls_can_be_stopped_between_them(request_: GenerationRequest) -> None:
+    events = job()
+    events.insert(7, SubstepDenoised(Phase.STAGE_1, 1, 2))
+    boundary = Boundary()
+    told = list(report_clip(Pipeline(events), request_, ReportContext(PARAMETERS, boundary)))
+    of_stage = [call[2] for call in boundary.calls if call[:2] == ("step", Phase.STAGE_1)]
+    assert of_stage == [0, 1, 2]
+    assert sum(isinstance(event, StepDone) and event.phase is Phase.STAGE_1 for event in told) == 2
 
 
 def test_every_rank_comes_to_the_same_boundaries_and_only_the_first_one_speaks_and_writes(
@@ -228,6 +258,14 @@ def test_the_first_stage_is_shown_as_a_clip_after_its_last_step(request_: Genera
     shown = events.index(PreviewClip(Phase.STAGE_1, Path("stage_1.mp4")))
     assert isinstance(events[shown - 1], StepDone)
     assert stage_clips.clips == [replace(CLIP, height=32, width=32)]
+
+
+def test_the_first_stages_clip_is_as_large_as_its_latent_whatever_the_upscaler(request_: GenerationRequest) -> None:
+    stage_clips, events = FakeStageClips(None), job()
+    events[8] = StepDenoised(Phase.STAGE_1, 2, 2, 0.5, *latents(2, 3))
+    context = ReportContext(PARAMETERS, stage_clips=cast("StageClips", stage_clips))
+    list(report_clip(Pipeline(events), request_, context))
+    assert stage_clips.clips == [replace(CLIP, height=64, width=96)]
 
 
 def test_a_preview_clip_that_cannot_be_written_costs_nobody_the_clip(

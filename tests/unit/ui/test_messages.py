@@ -18,7 +18,7 @@ from podium.multigpu import (
     SymmetricRunnerError,
     WorkerDiedError,
 )
-from podium.ui.messages import message_of
+from podium.ui.messages import FailurePlace, message_of, place_of
 
 
 def crash(text: str, details: str) -> RunnerCrashedError:
@@ -64,3 +64,14 @@ def test_a_fault_brings_its_traceback() -> None:
 
 def test_an_error_without_details_repeats_itself_there_once() -> None:
     assert message_of(PodiumError("Gone.")).details == "Gone."
+
+
+def test_a_death_tells_its_place() -> None:
+    error = WorkerDiedError("Rank 1 died.", rank=1, phase=Phase.STAGE_2, log_lines=("a", "b"))
+    assert place_of(error) == FailurePlace(1, Phase.STAGE_2, ("a", "b"))
+
+
+def test_a_timeout_tells_the_place_of_one_rank_only() -> None:
+    assert place_of(JobTimeoutError("Late.", ranks=(2,), phases=(Phase.DECODING,))) == FailurePlace(2, Phase.DECODING)
+    assert place_of(JobTimeoutError("Late.", ranks=(0, 1), phases=(Phase.IDLE, Phase.IDLE))) == FailurePlace()
+    assert place_of(ZeroDivisionError()) == FailurePlace()

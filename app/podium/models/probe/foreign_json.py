@@ -24,6 +24,12 @@ def section(values: Mapping[str, object], name: str) -> Mapping[str, object]:
     return value if isinstance(value, dict) else {}
 
 
+def text_value(values: Mapping[str, object], name: str) -> str | None:
+    """Return the text under `name` unless it is empty; None for any other value."""
+    value = values.get(name)
+    return value if isinstance(value, str) and value else None
+
+
 def whole_number(values: Mapping[str, object], name: str) -> int | None:
     """Return the positive whole number under `name`; None for any other value."""
     value = values.get(name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from podium.models.probe.foreign_json import section, whole_number
+from podium.models.probe.foreign_json import json_object, section, text_value, whole_number
 from podium.models.probe.report import GemmaFacts
 
 _FAMILIES = (3, 4)
@@ -19,3 +19,15 @@ def gemma_facts(config: Mapping[str, object]) -> GemmaFacts | None:
         return None
     families = (family for family in _FAMILIES if model_type.startswith(f"gemma{family}"))
     return next((GemmaFacts(model_type, family, hidden_dim, num_layers) for family in families), None)
+
+
+def gemma_version(metadata: Mapping[str, str]) -> str | None:
+    """Return the version of the text encoder that a file is, or was made with; None where its metadata does not tell.
+
+    A text encoder says it in its own configuration, every other file of LTX-2.5 under `gemma_source_checkpoint`.
+    """
+    for section_name in ("gemma_config", "gemma_source_checkpoint"):
+        version = text_value(json_object(metadata.get(section_name, "")), "gemma_version")
+        if version is not None:
+            return version
+    return None

@@ -11,7 +11,7 @@ from podium.models.errors import CheckpointError, CheckpointReason
 from podium.models.file_kinds import is_file
 from podium.models.header import SafetensorsHeader, TensorInfo, read_header
 from podium.models.probe.contents import bytes_by_dtype, missing_numbers
-from podium.models.probe.foreign_json import json_object, section
+from podium.models.probe.foreign_json import json_object, section, text_value
 from podium.models.probe.gemma_config import gemma_facts
 from podium.models.probe.quantisation import detect_quantisation
 from podium.models.probe.report import Component, FileKind, FileReport, GemmaFacts, Problem, Quantisation, Slot
@@ -74,6 +74,7 @@ def probe_gemma_folder(folder: Path) -> FileReport:
         quantisation_formats=formats,
         stored_dtype=dtypes[0] if dtypes else None,
         gemma=facts,
+        gemma_version=text_value(config, "gemma_version"),
         problems=tuple(findings.problems),
     )
 

@@ -49,7 +49,7 @@ def detect_generation(contents: Contents, metadata: Mapping[str, str]) -> Genera
 
 def generation_of_tensors(contents: Contents) -> Generation | None:
     """Return the generation that a file's tensors tell; None for those that all generations share."""
-    if contents.transformer_tensor("keyframes_abs_pos_embedding") or has_diffusion_decoder(contents):
+    if has_keyframe_embedding(contents) or has_diffusion_decoder(contents):
         return Generation.LTX_2_5
     if contents.has(Slot.TEXT_PROJECTION) and contents.has(Slot.TEXT_ENCODER):
         return Generation.LTX_2_5
@@ -60,6 +60,11 @@ def generation_of_tensors(contents: Contents) -> Generation | None:
     if contents.has(Slot.TRANSFORMER) or contents.has(Slot.TEXT_PROJECTION):
         return Generation.LTX_2_0
     return None
+
+
+def has_keyframe_embedding(contents: Contents) -> bool:
+    """Tell whether a file's transformer has the learned marker of key frames."""
+    return contents.transformer_tensor("keyframes_abs_pos_embedding") is not None
 
 
 def has_diffusion_decoder(contents: Contents) -> bool:

@@ -211,8 +211,10 @@ class FileReport:
         prefix: What stands before the transformer's names; None without a transformer.
         transformer: Its size; None without a transformer.
         text_projection_dim: Width of the features the text projection takes; None without.
+        has_keyframe_embedding: Its transformer has the learned marker of key frames.
         has_diffusion_decoder: The video decoder is the diffusion decoder of 2.5.
         gemma: The text encoder; None without.
+        gemma_version: Of the text encoder that the file is, or was made with; None where it does not tell.
         upsampler: The upscaler; None without.
         num_lora_layers: How many layers a LoRA changes; 0 for other files.
         problems: Why it cannot be used as it is; empty for a sound file.
@@ -232,8 +234,10 @@ class FileReport:
     prefix: str | None = None
     transformer: TransformerShape | None = None
     text_projection_dim: int | None = None
+    has_keyframe_embedding: bool = False
     has_diffusion_decoder: bool = False
     gemma: GemmaFacts | None = None
+    gemma_version: str | None = None
     upsampler: UpsamplerFacts | None = None
     num_lora_layers: int = 0
     problems: tuple[Problem, ...] = ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -9,8 +10,13 @@ from podium.models.errors import CheckpointError, CheckpointReason
 from podium.models.header import SafetensorsHeader, read_header, truncation_sentence
 from podium.models.probe.contents import Contents, bytes_by_dtype, missing_numbers, sort_into_slots
 from podium.models.probe.foreign_json import json_object, positive_number, section, whole_number
-from podium.models.probe.gemma_config import gemma_facts
-from podium.models.probe.generation import detect_generation, generation_of_tensors, has_diffusion_decoder
+from podium.models.probe.gemma_config import gemma_facts, gemma_version
+from podium.models.probe.generation import (
+    detect_generation,
+    generation_of_tensors,
+    has_diffusion_decoder,
+    has_keyframe_embedding,
+)
 from podium.models.probe.quantisation import detect_quantisation
 from podium.models.probe.report import (
     FileKind,
@@ -28,6 +34,7 @@ _PROJECTIONS = (
     "text_embedding_projection.video_aggregate_embed.weight",
     "text_embedding_projection.aggregate_embed.weight",
 )
+_TEXT_LAYER = re.compile(r"(?:language_model\.)?model\.(?:language_model\.)?layers\.(\d{1,5})\.")
 _UPSAMPLER_SLOTS = (Slot.SPATIAL_UPSAMPLER, Slot.TEMPORAL_UPSAMPLER)
 _TEXT_SLOTS = frozenset({Slot.TEXT_ENCODER, Slot.TOKENIZER, Slot.TEXT_PROJECTION})
 
@@ -54,7 +61,12 @@ def _report(header: SafetensorsHeader) -> FileReport:
     config = json_object(header.metadata.get("config", ""))
     quantisation, formats = detect_quantisation(header.tensors, header.metadata)
     dtypes = bytes_by_dtype(header.tensors.values()).most_common(1)
-    cuts = (*_truncation(header), *_missing_blocks(header.path, contents, config))
+    gemma = _gemma(contents, header.metadata)
+    cuts = (
+        *_truncation(header),
+        *_missing_blocks(header.path, contents, config),
+        *_missing_layers(header.path, contents, gemma),
+    )
     is_model = kind in {FileKind.CHECKPOINT, FileKind.TEXT_ENCODER}
     return FileReport(
         header.path,
@@ -70,8 +82,10 @@ def _report(header: SafetensorsHeader) -> FileReport:
         prefix=contents.prefix if contents.has(Slot.TRANSFORMER) else None,
         transformer=_transformer_shape(contents, config),
         text_projection_dim=_projection_dim(contents),
+        has_keyframe_embedding=has_keyframe_embedding(contents),
         has_diffusion_decoder=has_diffusion_decoder(contents),
-        gemma=_gemma(contents, header.metadata),
+        gemma=gemma,
+        gemma_version=gemma_version(header.metadata),
         upsampler=_upsampler(contents, header.metadata),
         num_lora_layers=contents.num_lora_layers,
         problems=(*foreign, *_unrecognised(header, kind, foreign), *cuts, *_contradictions(header, contents)),
@@ -134,6 +148,20 @@ def _missing_blocks(path: Path, contents: Contents, config: Mapping[str, object]
     sentence = (
         f"“{path.name}” lacks {num_missing:,} of the {expected:,} blocks of its transformer, block {first} first. "
         "Choose the whole checkpoint."
+    )
+    return (Problem(CheckpointReason.INCOMPLETE, sentence),)
+
+
+def _missing_layers(path: Path, contents: Contents, gemma: GemmaFacts | None) -> tuple[Problem, ...]:
+    if gemma is None:
+        return ()
+    matches = (_TEXT_LAYER.match(name) for name in contents.by_slot[Slot.TEXT_ENCODER])
+    num_missing, first = missing_numbers({int(match[1]) for match in matches if match}, gemma.num_layers)
+    if not num_missing:
+        return ()
+    sentence = (
+        f"“{path.name}” lacks {num_missing:,} of the {gemma.num_layers:,} layers of its text encoder, layer {first} "
+        "first. Choose the whole text encoder."
     )
     return (Problem(CheckpointReason.INCOMPLETE, sentence),)
 

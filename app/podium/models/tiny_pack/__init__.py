@@ -4,7 +4,8 @@ A pack makes noise, not pictures: its models have the architecture of LTX-2 but 
 never trained. Numbers depend on (seed, file family, tensor name) alone, so every machine writes the same pack.
 """
 
-from podium.models.tiny_pack.cache import TinyPack, ensure_tiny_pack
+from podium.models.tiny_pack.cache import ensure_tiny_pack
+from podium.models.tiny_pack.places import TinyPack
 from podium.models.tiny_pack.recipe import ALL_PARTS, DEMO_PARTS, write_tiny_pack
 from podium.models.tiny_pack.writing import pack_digests
 

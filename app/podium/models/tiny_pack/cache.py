@@ -13,57 +13,21 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from pathlib import Path
 
 from podium.models.errors import PackWriteError
+from podium.models.tiny_pack.places import TinyPack
 from podium.models.tiny_pack.recipe import DEMO_PARTS, write_tiny_pack
 from podium.models.tiny_pack.writing import StoredDtype
 
 _log = logging.getLogger(__name__)
 
 # A pack of another edition has other numbers or other files; raise it when the recipe changes.
-_EDITION = 1
+_EDITION = 2
 _CONTENTS_NAME = ".contents.json"
 _NUM_ATTEMPTS = 5
 # Writing takes seconds.
 _ABANDONED_S = 3600
-
-
-@dataclass(frozen=True, slots=True)
-class TinyPack:
-    """Where the parts of a tiny pack lie; a part that was not asked for may be missing.
-
-    Args:
-        folder: The pack's folder.
-    """
-
-    folder: Path
-
-    @property
-    def checkpoint_path(self) -> Path:
-        """Return the 2.3 monolith."""
-        return self.folder / "ltx-2.3-tiny.safetensors"
-
-    @property
-    def gemma_root(self) -> Path:
-        """Return the Gemma 3 folder."""
-        return self.folder / "gemma3"
-
-    @property
-    def spatial_upsampler_path(self) -> Path:
-        """Return the x2 upscaler."""
-        return self.folder / "spatial-upscaler-x2.safetensors"
-
-    @property
-    def style_lora_path(self) -> Path:
-        """Return the LoRA over the video attention of 2.3."""
-        return self.folder / "style-lora.safetensors"
-
-    @property
-    def distilled_lora_path(self) -> Path:
-        """Return the LoRA over every linear layer of 2.3's blocks."""
-        return self.folder / "distilled-lora.safetensors"
 
 
 def ensure_tiny_pack(

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from podium.models.tiny_pack.audio import add_audio_vae, audio_vae_config
+from podium.models.tiny_pack.diffusion_decoder import add_diffusion_decoder, diffusion_vae_config
 from podium.models.tiny_pack.gemma import (
     gemma_3_files,
     gemma_3_tensors,
@@ -47,7 +48,7 @@ from podium.models.tiny_pack.upsamplers import (
     duration_head_config,
     upsampler_config,
 )
-from podium.models.tiny_pack.video_vae import add_video_vae, video_vae_config
+from podium.models.tiny_pack.video_vae import add_video_encoder, add_video_vae, video_vae_config
 from podium.models.tiny_pack.vocoder import add_vocoder, vocoder_config
 from podium.models.tiny_pack.writing import StoredDtype, StoredTensor, stored, stored_bytes, write_safetensors
 
@@ -177,6 +178,7 @@ class _PackWriter:
         add_video_vae(video, LTX_2_5, "")
         metadata = _split_metadata(vae=video_vae_config(LTX_2_5))
         self._save(folder / "video_vae.safetensors", video.tensors, metadata)
+        self._write_diffusion_vae(folder / "video_vae_diffusion.safetensors")
 
         audio = TensorCollection(self._seed, "ltx-2.5-avae")
         add_audio_vae(audio)
@@ -187,6 +189,13 @@ class _PackWriter:
         duration = TensorCollection(self._seed, "ltx-2.5-dur")
         add_duration_head(duration)
         self._save(folder / "duration_head.safetensors", duration.tensors, _split_metadata(**duration_head_config()))
+
+    def _write_diffusion_vae(self, path: Path) -> None:
+        # Of the other VAE's family: equal names get equal numbers, and both files share encoder and statistics.
+        collection = TensorCollection(self._seed, "ltx-2.5-vae")
+        add_video_encoder(collection, "")
+        add_diffusion_decoder(collection, "decoder.")
+        self._save(path, collection.tensors, _split_metadata(vae=diffusion_vae_config(LTX_2_5)))
 
     def _write_split_text_encoder(self, path: Path, config: Config) -> None:
         projection = TensorCollection(self._seed, "ltx-2.5-te")

@@ -69,8 +69,13 @@ def video_vae_config(traits: GenerationTraits) -> Config:
 
 def add_video_vae(collection: TensorCollection, traits: GenerationTraits, prefix: str) -> None:
     """Add encoder, decoder and latent statistics; `prefix` is "vae." in a monolith and empty in a split file."""
-    _add_encoder(collection, f"{prefix}encoder.")
+    add_video_encoder(collection, prefix)
     _add_decoder(collection, _decoder_stages(traits), f"{prefix}decoder.")
+
+
+def add_video_encoder(collection: TensorCollection, prefix: str) -> None:
+    """Add encoder and latent statistics."""
+    _add_encoder(collection, f"{prefix}encoder.")
     collection.latent_statistics(f"{prefix}per_channel_statistics", LATENT_CHANNELS)
 
 

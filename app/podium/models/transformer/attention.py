@@ -5,6 +5,7 @@ Shapes: B samples, T query tokens, S key tokens, H heads, D head width.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 import torch
@@ -57,6 +58,8 @@ class Attention(nn.Module):
         # The official name of the output projection is `to_out.0`.
         self.to_out = nn.ModuleList([nn.Linear(inner, query_dim)])
         self.kernel: AttentionKernel = dense_attention
+        # What takes the values on their way before queries and keys are made; the kernel gets what it returns.
+        self.send_values: Callable[[Tensor], Tensor] | None = None
 
     def forward(
         self,
@@ -96,9 +99,11 @@ class Attention(nn.Module):
         ropes: tuple[RotaryTables | None, RotaryTables | None],
         bias: Tensor | None,
     ) -> Tensor:
+        v = value.unflatten(-1, (self.num_heads, -1))
+        if self.send_values is not None:
+            v = self.send_values(v)
         q = self.q_norm(self.to_q(query)).unflatten(-1, (self.num_heads, -1))
         k = self.k_norm(self.to_k(context)).unflatten(-1, (self.num_heads, -1))
-        v = value.unflatten(-1, (self.num_heads, -1))
         query_rope, key_rope = ropes
         if query_rope is not None:
             q = rotate(q, query_rope)

@@ -100,19 +100,30 @@ class Perturbations:
         video: Samples whose video self-attention is replaced there; empty for none.
         audio: The same for audio.
         isolated: Samples whose streams do not attend to each other, in every block.
+        audio_blocks: Blocks for audio where they are others than for video; None for the same ones.
     """
 
     blocks: frozenset[int] = frozenset()
     video: tuple[bool, ...] = ()
     audio: tuple[bool, ...] = ()
     isolated: tuple[bool, ...] = ()
+    audio_blocks: frozenset[int] | None = None
 
-    def block_keeps(self, block: int, like: Tensor) -> BlockKeeps:
-        """Return what block `block` keeps, as masks on the device and in the dtype of `like`."""
-        cross = _keep(self.isolated, like)
-        if block not in self.blocks:
-            return BlockKeeps(cross=cross)
-        return BlockKeeps(video=_keep(self.video, like), audio=_keep(self.audio, like), cross=cross)
+    def keeps_of_blocks(self, num_blocks: int, like: Tensor) -> list[BlockKeeps]:
+        """Return what each block keeps, as masks on the device and in the dtype of `like`.
+
+        A mask is made once for all: the host waits for each copy of one to a device.
+        """
+        video, audio, cross = (_keep(flags, like) for flags in (self.video, self.audio, self.isolated))
+        audio_blocks = self.blocks if self.audio_blocks is None else self.audio_blocks
+        return [
+            BlockKeeps(
+                video=video if block in self.blocks else True,
+                audio=audio if block in audio_blocks else True,
+                cross=cross,
+            )
+            for block in range(num_blocks)
+        ]
 
 
 @dataclass(frozen=True, slots=True)

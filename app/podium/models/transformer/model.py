@@ -151,11 +151,11 @@ class AVTransformer(nn.Module):
         if audio is not None:
             audio_state, audio_emb = self._read(audio, (video or audio).sigma, self._layers("audio_", "v2a"))
             audio_x = self.audio_patchify_proj(audio.latent)
-        for index, block in enumerate(self.transformer_blocks):
-            some = video_x if video_x is not None else audio_x
-            assert some is not None, "a forward needs at least one stream"
-            keeps = perturbations.block_keeps(index, some)
-            video_x, audio_x = block(video_x, audio_x, video_state, audio_state, keeps)
+        some = video_x if video_x is not None else audio_x
+        assert some is not None, "a forward needs at least one stream"
+        keeps = perturbations.keeps_of_blocks(len(self.transformer_blocks), some)
+        for block, of_block in zip(self.transformer_blocks, keeps, strict=True):
+            video_x, audio_x = block(video_x, audio_x, video_state, audio_state, of_block)
         return (
             self._project_out(video_x, video_state, video_emb, self.scale_shift_table, self.proj_out),
             self._project_out(audio_x, audio_state, audio_emb, self.audio_scale_shift_table, self.audio_proj_out),

@@ -3,45 +3,74 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Self
 
 import torch
 from torch import Tensor
 
+from podium.geometry import SPACE_FACTOR
 from podium.models.audio import AudioDecoder as AudioVAEDecoder
 from podium.models.audio import Vocoder
+from podium.models.tiled_decoding import TileDone, decode_parts
+from podium.models.tiling import TileSizeConfig
 from podium.pipelines.blocks.placement import Placement
 from podium.pipelines.blocks.slots import BuilderSlot, FrameDecoder
-from podium.pipelines.events import FramesDecoded, SoundDecoded, Trace
+from podium.pipelines.events import FramesDecoded, SoundDecoded, TileDecoded, Trace
 
-# Frames an event carries: few enough that writing them begins early and that a boundary comes often.
-FRAMES_PER_EVENT = 8
+# What is decoded at once where nothing else is asked for.
+DECODE_SIZES = TileSizeConfig()
 
 
 class VideoDecoder:
-    """Decodes the picture.
+    """Decodes the picture, in tiles where a clip is larger than one.
 
     Args:
         decoder_builder: The slot that multi-GPU builders are put into.
         placement: Where it runs.
+        sizes: How large a tile may be.
     """
 
-    def __init__(self, decoder_builder: BuilderSlot[FrameDecoder], placement: Placement) -> None:
+    def __init__(
+        self,
+        decoder_builder: BuilderSlot[FrameDecoder],
+        placement: Placement,
+        sizes: TileSizeConfig = DECODE_SIZES,
+    ) -> None:
         self.decoder_builder = decoder_builder
         self.placement = placement
+        self.sizes = sizes
 
-    def stream(self, latent_BCFHW: Tensor, trace: Trace | None = None) -> Iterator[FramesDecoded]:
-        """Yield the frames of a normalised latent [1, 128, F, H, W], in order."""
-        pixels_CFHW = self._decode(latent_BCFHW)
-        if trace is not None:
-            trace("decoded.video", _to_frames(pixels_CFHW))
-        for first in range(0, pixels_CFHW.shape[1], FRAMES_PER_EVENT):
-            yield FramesDecoded(_to_frames(pixels_CFHW[:, first : first + FRAMES_PER_EVENT]), first)
+    def with_builder(self, decoder_builder: BuilderSlot[FrameDecoder]) -> Self:
+        """Return a block that builds its decoder otherwise."""
+        return type(self)(decoder_builder, self.placement, self.sizes)
+
+    def stream(self, latent_BCFHW: Tensor, trace: Trace | None = None) -> Iterator[FramesDecoded | TileDecoded]:
+        """Decode a normalised latent [1, 128, F, H, W].
+
+        Yields:
+            The frames in order, each few of them as soon as they are complete, and between tiles that a tile is done.
+        """
+        device, dtype = self.placement.device, self.placement.dtype
+        height, width = (SPACE_FACTOR * cells for cells in latent_BCFHW.shape[3:])
+        traced = []
+        for part in decode_parts(self._decoder(), latent_BCFHW.to(device, dtype), self.sizes):
+            if isinstance(part, TileDone):
+                yield TileDecoded(part.done, part.total)
+                continue
+            if part.pixels_BCFHW is None:
+                # Of a size, and without memory of its own.
+                yield FramesDecoded(torch.zeros(()).expand(part.num_frames, height, width, 3), part.first_frame)
+                continue
+            frames = _to_frames(part.pixels_BCFHW[0])
+            if trace is not None:
+                traced.append(frames)
+            yield FramesDecoded(frames, part.first_frame)
+        if trace is not None and traced:
+            trace("decoded.video", torch.cat(traced))
 
     @torch.inference_mode()
-    def _decode(self, latent_BCFHW: Tensor) -> Tensor:
-        device, dtype = self.placement.device, self.placement.dtype
-        decoder = self.decoder_builder.build(device, dtype)
-        return decoder.decode(latent_BCFHW.to(device, dtype))[0]
+    def _decoder(self) -> FrameDecoder:
+        return self.decoder_builder.build(self.placement.device, self.placement.dtype)
 
 
 @torch.inference_mode()

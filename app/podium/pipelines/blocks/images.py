@@ -1,4 +1,4 @@
-"""The image conditioner: from picture files to latents that a stage holds its first frame to."""
+"""The image conditioner: from picture files to latents that a stage holds frames of the clip to."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class ImageConditioner:
         encoder = self.encoder_builder.build(self.placement.device, self.placement.dtype)
         return [
             tuple(
-                ImageCondition(self._encode(encoder, picture, clip), image.strength)
+                ImageCondition(self._encode(encoder, picture, clip), image.strength, image.frame)
                 for image, picture in zip(images, pictures, strict=True)
             )
             for clip in clips

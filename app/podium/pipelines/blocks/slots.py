@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 
 import torch
 from torch import Tensor
@@ -13,6 +13,7 @@ from podium.models.builder import BuiltModel
 from podium.models.transformer.inputs import Perturbations, StreamInput
 from podium.models.transformer.model import Ropes
 from podium.models.weight_reader import OnProgress
+from podium.pipelines.guidance import PassForward, PassRunner
 
 Built_co = TypeVar("Built_co", covariant=True)
 
@@ -75,3 +76,25 @@ class TransformerSlot(BuilderSlot[Transformer], Protocol):
     ) -> BuiltModel[Transformer]:
         """Return the transformer, and what each LoRA did to it."""
         ...
+
+
+@runtime_checkable
+class OwnSchedule(Protocol):
+    """What a transformer's slot has beside, where the way it runs needs a schedule of its own."""
+
+    @property
+    def sigmas(self) -> Sequence[float]:
+        """Return the noise levels, falling, ending in 0."""
+        ...
+
+
+__all__ = [
+    "BuilderSlot",
+    "FrameDecoder",
+    "OwnSchedule",
+    "PassForward",
+    "PassRunner",
+    "TextEncoder",
+    "Transformer",
+    "TransformerSlot",
+]

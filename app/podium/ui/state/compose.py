@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import math
 import secrets
+from collections.abc import Collection
 from fractions import Fraction
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from podium.errors import JobRefusedError, PodiumError
-from podium.geometry import ClipFormat, parse_fps, snap_num_frames
-from podium.helper.requests import Answer, CountTokens, MakeThumbnail, Thumbnail, TokenCount
-from podium.jobs import GenerationRequest, ImageSpec, LoraSpec
+from podium.geometry import SIZE_STEP_PX, ClipFormat, parse_fps, snap_num_frames
+from podium.helper.requests import TokenCount
+from podium.jobs import GenerationRequest, LoraSpec, PipelineKind
+from podium.models.paths import ModelPaths
+from podium.ui.state.guidance import GuidanceState
+from podium.ui.state.images import ImagesState
+from podium.ui.state.keyframes import KeyframesState
 from podium.ui.state.observable import ObservableState
 from podium.ui.state.ports import HelperPort
-from podium.ui.state.sizes import aspect_of, size_for, snap_side
-from podium.ui.state.values import Aspect
+from podium.ui.state.sizes import SIZE_STEPS_PX, aspect_of, size_for, snap_side
+from podium.ui.state.token_counter import TokenCounter
+from podium.ui.state.values import Aspect, ReusePart
 
 MAX_SEED = 2**64 - 1
 MAX_NUM_FRAMES = 1_801
-COUNT_DELAY_MS = 150
-THUMBNAIL_PX = 160
+MAX_NUM_SEEDS = 64
 COMMON_FPS = tuple(parse_fps(text) for text in ("23.976", "24", "25", "29.97", "30", "48", "50", "59.94", "60"))
 
 
@@ -29,51 +34,67 @@ class ComposeState(ObservableState):
     """What the artist is asking for. Values are always valid; `problem` says what is missing, or was refused.
 
     Args:
-        helper: Counts tokens and makes the picture's thumbnail.
+        helper: Counts tokens, makes thumbnails, and knows the model's own guidance.
     """
 
+    pipeline_changed = Signal()
     prompt_changed = Signal()
+    negative_prompt_changed = Signal()
     num_tokens_changed = Signal()
     max_tokens_changed = Signal()
     seed_changed = Signal()
     is_seed_locked_changed = Signal()
+    num_seeds_changed = Signal()
+    size_step_px_changed = Signal()
     width_changed = Signal()
     height_changed = Signal()
     aspect_changed = Signal()
     num_frames_changed = Signal()
     fps_changed = Signal()
-    image_path_changed = Signal()
-    image_strength_changed = Signal()
-    image_thumbnail_changed = Signal()
     problem_changed = Signal()
 
     def __init__(self, helper: HelperPort, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._helper = helper
-        self._gemma_root: Path | None = None
+        self._pipeline = PipelineKind.FAST
         self._prompt = ""
+        self._negative_prompt = ""
         self._num_tokens: int | None = None
         self._max_tokens: int | None = None
         self._seed = 0
         self._is_seed_locked = False
+        self._num_seeds = 1
+        self._size_step_px = SIZE_STEP_PX
         self._width, self._height = 1536, 1024
         self._aspect: Aspect | None = aspect_of(self._width, self._height)
         self._num_frames = 121
         self._fps = Fraction(24)
-        self._image_path: Path | None = None
-        self._image_strength = 1.0
-        self._image_thumbnail: Thumbnail | None = None
-        self._image_problem = ""
         self._refusal = ""
         self._problem = ""
+        self.images = ImagesState(helper, self._num_frames, self)
+        self.keyframes = KeyframesState(self._num_frames, self)
+        self.guidance = GuidanceState(helper, self)
+        self.token_counter = TokenCounter(helper, self)
         self._problem = self._find_problem()
-        self._count_timer = QTimer(self, singleShot=True, interval=COUNT_DELAY_MS)
-        self._count_timer.timeout.connect(self._count_tokens)
+        self.token_counter.counted.connect(self._on_counted)
+        self.images.problem_changed.connect(self._show_problem)
+        # Who listens to the form hears of all its parts.
+        for part in (self.images, self.keyframes, self.guidance):
+            part.changed.connect(self.changed)
+
+    @property
+    def pipeline(self) -> PipelineKind:
+        """Return the way to make the clip."""
+        return self._pipeline
 
     @property
     def prompt(self) -> str:
         """Return what to show and sound."""
         return self._prompt
+
+    @property
+    def negative_prompt(self) -> str:
+        """Return what to stay away from; Fast knows nothing of it, and it waits for a pipeline that does."""
+        return self._negative_prompt
 
     @property
     def num_tokens(self) -> int | None:
@@ -96,13 +117,23 @@ class ComposeState(ObservableState):
         return self._is_seed_locked
 
     @property
+    def num_seeds(self) -> int:
+        """Return how many clips *Generate* asks for, with one seed after another: 1 to 64."""
+        return self._num_seeds
+
+    @property
+    def size_step_px(self) -> int:
+        """Return what both sides are multiples of; the model's upscaler decides: 64, or 96."""
+        return self._size_step_px
+
+    @property
     def width(self) -> int:
-        """Return the clip's width in pixels, a multiple of 64."""
+        """Return the clip's width in pixels, a multiple of `size_step_px`."""
         return self._width
 
     @property
     def height(self) -> int:
-        """Return the clip's height in pixels, a multiple of 64."""
+        """Return the clip's height in pixels, a multiple of `size_step_px`."""
         return self._height
 
     @property
@@ -136,33 +167,42 @@ class ComposeState(ObservableState):
         return ClipFormat(self._height, self._width, self._num_frames, self._fps)
 
     @property
-    def image_path(self) -> Path | None:
-        """Return the picture to start from."""
-        return self._image_path
-
-    @property
-    def image_strength(self) -> float:
-        """Return how much of the picture stays: 0 (ignored) to 1 (kept as it is)."""
-        return self._image_strength
-
-    @property
-    def image_thumbnail(self) -> Thumbnail | None:
-        """Return the picture made small; None without one, or until it is made."""
-        return self._image_thumbnail
-
-    @property
     def problem(self) -> str:
         """Return a sentence on what is wrong and how to mend it; empty if nothing is."""
         return self._problem
 
+    @property
+    def prompt_problem(self) -> str:
+        """Return a sentence on why the prompt cannot be read by the model; it changes with `problem`."""
+        if not self._prompt.strip():
+            return self.tr("Write what the clip shall show, and what is to be heard.")
+        if self._num_tokens is not None and self._max_tokens is not None and self._num_tokens > self._max_tokens:
+            text = self.tr("The prompt is too long: it has {0} tokens, and the model reads {1} at most. Shorten it.")
+            return text.format(self._num_tokens, self._max_tokens)
+        return ""
+
+    @property
+    def num_frames_behind(self) -> int:
+        """Return how many single frames stand behind the clip's own tokens: pictures but the first, and key frames."""
+        num_pictures = sum(image.frame != 0 for image in self.images.specs)
+        return num_pictures + (self.keyframes.count if self.keyframes.is_available else 0)
+
+    def set_pipeline(self, pipeline: PipelineKind) -> None:
+        """Choose the way to make the clip; what another one was told stays for its next turn."""
+        self._change(pipeline=pipeline)
+        self.guidance.set_pipeline(pipeline)
+
     def set_prompt(self, prompt: str) -> None:
         """Take in what was written."""
-        # Half a surrogate pair, which a paste can bring, has no UTF-8 form.
-        prompt = prompt.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        prompt = _as_text(prompt)
         if prompt == self._prompt:
             return
         self._change(prompt=prompt, num_tokens=None)
-        self._count_soon()
+        self.token_counter.set_prompt(prompt)
+
+    def set_negative_prompt(self, prompt: str) -> None:
+        """Take in what was written of what to stay away from."""
+        self._change(negative_prompt=_as_text(prompt))
 
     def set_seed(self, seed: int) -> None:
         """Choose the seed; one outside 0 to 2**64 - 1 becomes the nearest."""
@@ -176,36 +216,40 @@ class ComposeState(ObservableState):
         """Throw the dice: another seed, of nine digits at most so that it can be read out."""
         self._change(seed=secrets.randbelow(10**9))
 
+    def set_num_seeds(self, num_seeds: int) -> None:
+        """Choose how many clips to ask for at once, 1 to 64; what lies outside becomes the nearest."""
+        self._change(num_seeds=min(MAX_NUM_SEEDS, max(1, num_seeds)))
+
     def set_aspect(self, aspect: Aspect) -> None:
         """Choose a shape; the area stays as near as can be."""
-        self._take_size(size_for(aspect, self.megapixels), aspect)
+        self._take_size(size_for(aspect, self.megapixels, self._size_step_px), aspect)
 
     def set_megapixels(self, megapixels: float) -> None:
         """Choose the area in millions of pixels; the shape stays as near as can be."""
         shape = self._aspect or Aspect(self._width, self._height)
-        self._take_size(size_for(shape, megapixels), self._aspect)
+        self._take_size(size_for(shape, megapixels, self._size_step_px), self._aspect)
 
     def set_size(self, width: int, height: int) -> None:
-        """Choose width and height in pixels; each becomes the nearest multiple of 64."""
-        size = snap_side(width), snap_side(height)
+        """Choose width and height in pixels; each becomes the nearest that can be made."""
+        size = snap_side(width, self._size_step_px), snap_side(height, self._size_step_px)
         self._take_size(size, aspect_of(*size))
 
     def set_width(self, width: int) -> None:
-        """Choose the width in pixels; it becomes the nearest multiple of 64."""
+        """Choose the width in pixels; it becomes the nearest that can be made."""
         self.set_size(width, self._height)
 
     def set_height(self, height: int) -> None:
-        """Choose the height in pixels; it becomes the nearest multiple of 64."""
+        """Choose the height in pixels; it becomes the nearest that can be made."""
         self.set_size(self._width, height)
 
     def set_duration_s(self, duration_s: float) -> None:
         """Choose the length in seconds; it becomes the nearest count of frames that can be made."""
         if math.isfinite(duration_s):
-            self._change(num_frames=_snap_frames(duration_s, self._fps))
+            self._take_length(self._fps, duration_s)
 
     def set_num_frames(self, num_frames: int) -> None:
         """Choose the length in frames; it becomes the nearest 8k + 1."""
-        self._change(num_frames=_snap_frames(num_frames / float(self._fps), self._fps))
+        self._take_length(self._fps, num_frames / float(self._fps))
 
     def set_fps(self, fps: str | float | Fraction) -> None:
         """Choose the frame rate (“24”, “23.976”, “30000/1001”); the length in seconds stays as near as can be.
@@ -217,32 +261,31 @@ class ComposeState(ObservableState):
         except JobRefusedError as error:
             self._refuse(error)
             return
-        self._change(fps=rate, num_frames=_snap_frames(self.duration_s, rate))
-
-    def set_image(self, path: Path | None) -> None:
-        """Choose the picture to start from; None starts from nothing."""
-        if path == self._image_path:
-            return
-        self._image_problem = ""
-        self._change(image_path=path, image_thumbnail=None)
-        if path is not None:
-            self._helper.ask(MakeThumbnail(path, THUMBNAIL_PX), lambda answer: self._take_thumbnail(path, answer))
-
-    def clear_image(self) -> None:
-        """Start from nothing."""
-        self.set_image(None)
-
-    def set_image_strength(self, strength: float) -> None:
-        """Choose how much of the picture stays; what lies outside 0 to 1 becomes the nearest."""
-        if math.isfinite(strength):
-            self._change(image_strength=min(1.0, max(0.0, strength)))
+        self._take_length(rate, self.duration_s)
 
     def set_gemma_root(self, gemma_root: Path | None) -> None:
         """Count tokens with the tokenizer of this folder; None counts none."""
-        if gemma_root != self._gemma_root:
-            self._gemma_root = gemma_root
+        if self.token_counter.set_gemma_root(gemma_root):
             self._change(num_tokens=None)
-            self._count_soon()
+
+    def set_model(self, models: ModelPaths | None, size_step_px: int) -> None:
+        """Compose for this model.
+
+        Args:
+            models: Its files; None while none is chosen.
+            size_step_px: What the sides of its clips are multiples of.
+        """
+        self.guidance.set_models(models)
+        # Without a model the size waits for the one that it was chosen for.
+        if models is not None and size_step_px != self._size_step_px:
+            size = snap_side(self._width, size_step_px), snap_side(self._height, size_step_px)
+            aspect = self._aspect or aspect_of(*size)
+            self._update(size_step_px=size_step_px, width=size[0], height=size[1], aspect=aspect)
+
+    def restore_size_step(self, step_px: int) -> None:
+        """Take what sides were multiples of when the form was kept; a model that is known knows better."""
+        if self.guidance.models is None and step_px in SIZE_STEPS_PX:
+            self._update(size_step_px=step_px)
 
     def to_request(self, output_path: Path, loras: tuple[LoraSpec, ...] = ()) -> GenerationRequest:
         """Return the request as it stands now, whole.
@@ -251,19 +294,47 @@ class ComposeState(ObservableState):
             output_path: The mp4 to write.
             loras: The LoRA set.
         """
-        image = self._image_path
+        guidance = self.guidance.choice
+        is_guided = self._pipeline.is_guided
         return GenerationRequest(
             prompt=self._prompt,
             seed=self._seed,
             clip=self.clip,
             output_path=output_path,
-            images=() if image is None else (ImageSpec(image, strength=self._image_strength),),
+            images=self.images.specs,
             loras=loras,
+            pipeline=self._pipeline,
+            negative_prompt=self._negative_prompt if is_guided else "",
+            num_inference_steps=guidance.num_steps if is_guided else None,
+            video_guidance=guidance.video if is_guided else None,
+            audio_guidance=guidance.audio if is_guided else None,
+            distilled_lora_strengths=guidance.lora_strengths if is_guided else None,
+            generated_keyframes=self.keyframes.asked,
         )
+
+    def restore(self, request: GenerationRequest, parts: Collection[ReusePart]) -> None:
+        """Take parts of a request into the form; its LoRAs and its model lie elsewhere."""
+        if ReusePart.PIPELINE in parts:
+            self.set_pipeline(request.pipeline)
+        if ReusePart.PROMPT in parts:
+            self.set_prompt(request.prompt)
+        if ReusePart.NEGATIVE_PROMPT in parts:
+            self.set_negative_prompt(request.negative_prompt)
+        if ReusePart.SEED in parts:
+            self.set_seed(request.seed)
+        if ReusePart.SIZE in parts:
+            self.set_size(request.clip.width, request.clip.height)
+        if ReusePart.DURATION in parts:
+            self._take_length(request.clip.fps, float(request.clip.duration_s))
+        if ReusePart.IMAGES in parts:
+            self.images.restore(request.images, request.clip.num_frames)
+            self.keyframes.restore(request.generated_keyframes)
+        if ReusePart.GUIDANCE in parts and request.pipeline is self._pipeline:
+            self.guidance.restore(request)
 
     def close(self) -> None:
         """Count no more: the window goes."""
-        self._count_timer.stop()
+        self.token_counter.close()
 
     def _change(self, **values: object) -> None:
         """Take valid values in: whatever was refused before is forgotten."""
@@ -271,50 +342,30 @@ class ComposeState(ObservableState):
         self._update(**values)
         self._update(problem=self._find_problem())
 
+    def _show_problem(self) -> None:
+        self._update(problem=self._find_problem())
+
     def _refuse(self, error: PodiumError) -> None:
         self._refusal = error.message
         self._update(problem=self._find_problem())
+
+    def _take_length(self, fps: Fraction, duration_s: float) -> None:
+        num_frames = min(MAX_NUM_FRAMES, snap_num_frames(duration_s, fps))
+        self._change(fps=fps, num_frames=num_frames)
+        self.images.set_num_frames(num_frames)
+        self.keyframes.set_num_frames(num_frames)
+
+    def _on_counted(self, count: TokenCount) -> None:
+        self._update(num_tokens=count.num_tokens, max_tokens=count.max_tokens)
+        self._show_problem()
 
     def _take_size(self, size: tuple[int, int], aspect: Aspect | None) -> None:
         self._change(width=size[0], height=size[1], aspect=aspect)
 
     def _find_problem(self) -> str:
-        if self._refusal:
-            return self._refusal
-        if not self._prompt.strip():
-            return self.tr("Write what the clip shall show, and what is to be heard.")
-        if self._image_problem:
-            return self._image_problem
-        if self._num_tokens is not None and self._max_tokens is not None and self._num_tokens > self._max_tokens:
-            text = self.tr("The prompt is too long: it has {0} tokens, and the model reads {1} at most. Shorten it.")
-            return text.format(self._num_tokens, self._max_tokens)
-        return ""
-
-    def _count_soon(self) -> None:
-        if self._gemma_root is not None:
-            self._count_timer.start()
-
-    def _count_tokens(self) -> None:
-        prompt, gemma_root = self._prompt, self._gemma_root
-        if gemma_root is None:
-            return
-
-        def take(answer: Answer[TokenCount]) -> None:
-            # What was counted may have been written over meanwhile.
-            is_current = (prompt, gemma_root) == (self._prompt, self._gemma_root)
-            if is_current and answer.value is not None:
-                self._update(num_tokens=answer.value.num_tokens, max_tokens=answer.value.max_tokens)
-                self._update(problem=self._find_problem())
-
-        self._helper.ask(CountTokens(gemma_root, prompt), take)
-
-    def _take_thumbnail(self, path: Path, answer: Answer[Thumbnail]) -> None:
-        if path != self._image_path:
-            return
-        self._image_problem = "" if answer.error is None else answer.error.message
-        self._update(image_thumbnail=answer.value)
-        self._update(problem=self._find_problem())
+        return self._refusal or self.prompt_problem or self.images.problem
 
 
-def _snap_frames(duration_s: float, fps: Fraction) -> int:
-    return min(MAX_NUM_FRAMES, snap_num_frames(duration_s, fps))
+def _as_text(typed: str) -> str:
+    # Half a surrogate pair, which a paste can bring, has no UTF-8 form.
+    return typed.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -67,6 +67,11 @@ class DevicesState(ObservableState):
         return self._is_listing
 
     @property
+    def has_listed(self) -> bool:
+        """Return whether NVML was asked, and answered or will not; it changes with `is_listing`."""
+        return self._has_listed
+
+    @property
     def note(self) -> str:
         """Return a sentence on what the choice means, such as that the CPU is slow; may be empty."""
         return self._note
@@ -130,8 +135,9 @@ class DevicesState(ObservableState):
             DeviceRow(r.index, r.uuid, r.name, r.bus_id, r.total_bytes, r.used_bytes, r.sentence)
             for r in answer.value or ()
         )
-        self._update(is_listing=False)
+        # Rows first: whoever waits for the end of the listing looks at them.
         self._show(rows, cpu_ranks=self._cpu_ranks)
+        self._update(is_listing=False)
         if answer.error is not None and self._cpu_ranks is None:
             self._update(problem=answer.error.message)
 

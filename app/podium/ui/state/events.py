@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from podium.jobs import ClipFinished, JobEvent
+from podium.jobs import ClipFinished, DurationPredicted, JobEvent, Phase, PromptEnhanced
 from podium.ui.state.values import ErrorMessage, FleetSpec, JobPhase
 
 
@@ -40,11 +40,13 @@ class FleetFailed:
     Args:
         will_restart: Another is started right away.
         is_blocked: Its devices cannot be had: one is gone, or does not let go of its last fleet.
+        is_end: It was one too many in a row: no other is started, and the queue has to wait for the artist.
     """
 
     message: ErrorMessage
     will_restart: bool = False
     is_blocked: bool = False
+    is_end: bool = False
 
 
 FleetEvent = FleetStarting | FleetReady | FleetStopping | FleetStopped | FleetFailed
@@ -69,13 +71,20 @@ class JobEnded:
     """A job is over.
 
     Args:
-        outcome: FINISHED with `clip`; STOPPED; FAILED or REFUSED with `message`.
+        outcome: FINISHED with `clip`, or of a prompt with `answer`; STOPPED; FAILED or REFUSED with `message`.
+        rank: Over which it failed; None if it was none, or is not known.
+        phase: In which it failed, as far as that is known.
+        log_lines: The last lines of that rank, oldest first.
     """
 
     key: int
     outcome: JobPhase
     clip: ClipFinished | None = None
     message: ErrorMessage | None = None
+    rank: int | None = None
+    phase: Phase | None = None
+    log_lines: tuple[str, ...] = ()
+    answer: PromptEnhanced | DurationPredicted | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from podium.jobs import RankMemory
+from podium.ui.state.cards import DeviceCard, make_cards
 from podium.ui.state.events import (
     FleetEvent,
     FleetFailed,
@@ -15,12 +17,16 @@ from podium.ui.state.events import (
     FleetStopped,
     FleetStopping,
 )
+from podium.ui.state.freeing import FIRST_READING, PATIENCE_READINGS, HeldMemory, Remainder, held_by, remainders
 from podium.ui.state.observable import ObservableState
 from podium.ui.state.ports import FleetControls
-from podium.ui.state.values import ErrorMessage, FleetPhase, FleetSpec, RankRow
+from podium.ui.state.readings import MachineReading
+from podium.ui.state.values import DeviceRow, ErrorMessage, FleetPhase, FleetSpec, RankRow
 
 POLL_MS = 250
 DEAD = "dead"
+_GB = 2**30
+_MAX_DEVICES_SAID = 2
 
 
 class FleetState(ObservableState):
@@ -32,6 +38,9 @@ class FleetState(ObservableState):
 
     phase_changed = Signal()
     rows_changed = Signal()
+    cards_changed = Signal()
+    reading_changed = Signal()
+    watched_pids_changed = Signal()
     error_changed = Signal()
     note_changed = Signal()
     start_duration_s_changed = Signal()
@@ -52,6 +61,13 @@ class FleetState(ObservableState):
         self._start_duration_s: float | None = None
         self._spec: FleetSpec | None = None
         self._memory_bytes: dict[int, int] = {}
+        self._devices: tuple[DeviceRow, ...] = ()
+        self._reading: MachineReading | None = None
+        self._cards: tuple[DeviceCard, ...] = ()
+        self._watched_pids: frozenset[int] = frozenset()
+        # What the fleet held when it was told to end, and how often devices were read since it has.
+        self._held: tuple[HeldMemory, ...] = ()
+        self._num_readings = 0
         self._poll_timer = QTimer(self)
         self._poll_timer.setInterval(POLL_MS)
         self._poll_timer.timeout.connect(self._poll)
@@ -65,6 +81,21 @@ class FleetState(ObservableState):
     def rows(self) -> tuple[RankRow, ...]:
         """Return how each rank is, four times a second; empty without a fleet."""
         return self._rows
+
+    @property
+    def cards(self) -> tuple[DeviceCard, ...]:
+        """Return the devices of the fleet with their ranks; without one, the GPUs that are chosen."""
+        return self._cards
+
+    @property
+    def watched_pids(self) -> frozenset[int]:
+        """Return the processes on the CPU that a monitor shall look at."""
+        return self._watched_pids
+
+    @property
+    def reading(self) -> MachineReading | None:
+        """Return what was last seen of the machine; None before the first look."""
+        return self._reading
 
     @property
     def error(self) -> ErrorMessage | None:
@@ -115,13 +146,14 @@ class FleetState(ObservableState):
         if not self.can_stop:
             return
         was_starting = self._phase is FleetPhase.STARTING
+        self._held, self._num_readings = held_by(self._cards), 0
         self._update(phase=FleetPhase.STOPPING)
         self.stop_requested.emit()
         if was_starting:
             self._controls.force_stop()
 
     def unload(self) -> None:
-        """Give the memory of an idle fleet back; the next clip loads the weights again."""
+        """Give the memory of an idle fleet back; `note` tells once it is free. The next clip loads weights again."""
         if self.can_unload:
             self.stop()
 
@@ -132,7 +164,10 @@ class FleetState(ObservableState):
             case FleetStarting(spec):
                 self._spec = spec
                 self._memory_bytes.clear()
-                self._update(phase=FleetPhase.STARTING, error=None)
+                self._held = ()
+                # A fleet that comes by itself has said so; what was freed before it is old.
+                note = self._note if self._phase in (FleetPhase.FAILED, FleetPhase.BLOCKED) else ""
+                self._update(phase=FleetPhase.STARTING, error=None, note=note)
                 self._poll_timer.start()
             case FleetReady(_, duration_s):
                 self._update(phase=FleetPhase.READY, start_duration_s=duration_s, note="")
@@ -157,6 +192,20 @@ class FleetState(ObservableState):
         """Note what a rank said of its memory."""
         self._memory_bytes[memory.rank] = memory.used_bytes
 
+    def set_devices(self, devices: Sequence[DeviceRow]) -> None:
+        """Note which GPUs there are, and which are chosen for the next fleet."""
+        self._devices = tuple(devices)
+        self._show_cards()
+
+    @Slot(object)
+    def take_reading(self, reading: MachineReading) -> None:
+        """Take in what a monitor saw."""
+        self._update(reading=reading)
+        self._show_cards()
+        if self._held and self._phase in (FleetPhase.STOPPED, FleetPhase.BLOCKED):
+            self._num_readings += 1
+            self._tell_freed(reading)
+
     def close(self) -> None:
         """Look no more: the window goes."""
         self._poll_timer.stop()
@@ -164,9 +213,49 @@ class FleetState(ObservableState):
     def _rest(self, phase: FleetPhase) -> None:
         self._poll_timer.stop()
         self._update(phase=phase, rows=(), note="", error=None)
+        self._show_cards()
 
     def _poll(self) -> None:
         rows = self._controls.rank_rows()
         self._update(rows=tuple(replace(row, memory_bytes=self._memory_bytes.get(row.rank)) for row in rows))
+        self._show_cards()
         if self._phase is FleetPhase.READY and any(row.text == DEAD for row in rows):
             self.check_requested.emit()
+
+    def _show_cards(self) -> None:
+        on_cpu = frozenset(row.pid for row in self._rows if row.pid is not None and row.device == "cpu")
+        leaving = frozenset(pid for held in self._held if held.index is None for pid in held.pids)
+        cards = make_cards(self._rows, self._devices, self._reading, self._phase)
+        self._update(cards=cards, watched_pids=on_cpu | leaving)
+
+    def _tell_freed(self, reading: MachineReading) -> None:
+        if self._num_readings < FIRST_READING:
+            return
+        left = remainders(self._held, reading)
+        if not left:
+            self._update(note=self._freed_in_words(self._held))
+            self._held = ()
+            self._show_cards()
+        elif self._num_readings >= PATIENCE_READINGS:
+            self._update(note=" ".join(map(self._remainder_in_words, left)))
+
+    def _freed_in_words(self, held: Sequence[HeldMemory]) -> str:
+        if len(held) > _MAX_DEVICES_SAID:
+            total = _size(sum(one.num_bytes for one in held))
+            return self.tr("{0} freed on {1} devices.").format(total, len(held))
+        places = [self.tr("{0} freed on {1}").format(_size(one.num_bytes), self._place(one)) for one in held]
+        return self.tr("{0}.").format(", ".join(places))
+
+    def _remainder_in_words(self, left: Remainder) -> str:
+        place = self._place(left.held)
+        if left.num_bytes is None:
+            return self.tr("Whether the memory on {0} is free cannot be told: it gives no answer.").format(place)
+        text = self.tr("{0} on {1} are held still, by {2}.")
+        return text.format(_size(left.num_bytes), place, "; ".join(left.holders))
+
+    def _place(self, held: HeldMemory) -> str:
+        return self.tr("the CPU") if held.index is None else self.tr("GPU {0}").format(held.index)
+
+
+def _size(num_bytes: int) -> str:
+    return f"{num_bytes / _GB:.1f} GB"

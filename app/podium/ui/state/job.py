@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -50,6 +50,8 @@ class JobState(ObservableState):
     lora_summaries_changed = Signal()
     cancel_phase_changed = Signal()
     force_cost_changed = Signal()
+    ended = Signal(object)
+    """The job is over, however that came: a `JobEnded`."""
 
     def __init__(
         self, controls: FleetControls, parent: QObject | None = None, *, now_s: Callable[[], float] = time.monotonic
@@ -59,7 +61,6 @@ class JobState(ObservableState):
         self._now_s = now_s
         self._key: int | None = None
         self._format: ClipFormat | None = None
-        self._known_s: dict[ClipFormat, dict[Phase, float]] = {}
         self._progress = JobProgress()
         self._phase = JobPhase.NONE
         self._phases: tuple[PhaseRow, ...] = ()
@@ -75,6 +76,7 @@ class JobState(ObservableState):
         self._force_cost = ""
         self._start_duration_s: float | None = None
         self._has_silent_rank = False
+        self._is_cancel_due = False
         self._cancelled_at_s = 0.0
         self._force_timer = QTimer(self)
         self._force_timer.setSingleShot(True)
@@ -84,6 +86,11 @@ class JobState(ObservableState):
     def key(self) -> int | None:
         """Return the job's number; None before the first."""
         return self._key
+
+    @property
+    def format(self) -> ClipFormat | None:
+        """Return the format of the job's clip; it changes with `key`, at the job's begin. None before the first."""
+        return self._format
 
     @property
     def phase(self) -> JobPhase:
@@ -141,9 +148,18 @@ class JobState(ObservableState):
         return self._cancel_phase
 
     @property
+    def current_phase(self) -> Phase | None:
+        """Return the phase at work; None before the first and after the last. It changes with `phases`."""
+        return next((row.phase for row in reversed(self._phases) if not row.is_done), None)
+
+    @property
     def force_cost(self) -> str:
         """Return a sentence on what a force stop costs; empty while it is not offered."""
         return self._force_cost
+
+    def log_lines(self, rank: int) -> tuple[str, ...]:
+        """Return the last lines that a rank logged, oldest first, also of a fleet that is gone."""
+        return self._controls.log_lines(rank)
 
     def cancel(self) -> None:
         """Ask softly: the job ends at its next step and the weights stay. It never forces, however often it comes."""
@@ -159,18 +175,38 @@ class JobState(ObservableState):
         self._controls.cancel(self._key)
         self._schedule_force()
 
+    def cancel_soon(self) -> None:
+        """Ask softly, also while the fleet starts: the job ends before its first step then."""
+        if self._phase is JobPhase.WAITING and self._key is not None:
+            self._is_cancel_due = True
+            self._controls.cancel(self._key)
+        else:
+            self.cancel()
+
     def force_stop(self) -> None:
         """Kill the fleet under the job; only where that is offered."""
         if self._cancel_phase is CancelPhase.CAN_FORCE:
+            self.kill()
+
+    def kill(self) -> None:
+        """Kill the fleet under the job, whether or not that was offered: the artist said so elsewhere."""
+        if self._phase is JobPhase.CHECKING:
+            self._end(JobPhase.STOPPED)
+        elif self._phase.is_active and self._cancel_phase is not CancelPhase.FORCING:
             self._force_timer.stop()
-            self._update(cancel_phase=CancelPhase.FORCING)
+            self._update(cancel_phase=CancelPhase.FORCING, force_cost="")
             self._controls.force_stop()
 
-    def begin(self, key: int, clip: ClipFormat) -> None:
-        """Show a new job; it is being checked."""
+    def begin(self, key: int, clip: ClipFormat, known_s: Mapping[Phase, float] | None = None) -> None:
+        """Show a new job; it is being checked.
+
+        Args:
+            clip: What it will make.
+            known_s: About how many seconds each of its phases takes, as far as that is known.
+        """
         self._key, self._format = key, clip
-        self._progress = JobProgress(self._known_s.get(clip))
-        self._has_silent_rank = False
+        self._progress = JobProgress(dict(known_s or {}))
+        self._has_silent_rank = self._is_cancel_due = False
         self._update(
             phase=JobPhase.CHECKING,
             picture=None,
@@ -194,8 +230,11 @@ class JobState(ObservableState):
 
     def start(self, key: int) -> None:
         """Show that the ranks have the job."""
-        if key == self._key and self._phase.is_active:
-            self._update(phase=JobPhase.RUNNING, cancel_phase=CancelPhase.CAN_CANCEL, force_cost="")
+        if key != self._key or not self._phase.is_active:
+            return
+        self._update(phase=JobPhase.RUNNING, cancel_phase=CancelPhase.CAN_CANCEL, force_cost="")
+        if self._is_cancel_due:
+            self.cancel()
 
     def take_news(self, news: JobNews) -> None:
         """Take in what the ranks said."""
@@ -229,25 +268,28 @@ class JobState(ObservableState):
         """Show how the job ended."""
         if event.key != self._key or not self._phase.is_active:
             return
-        if event.outcome is JobPhase.FINISHED and self._format is not None:
-            self._known_s[self._format] = self._progress.durations_s
-        self._end(event.outcome, clip=event.clip, error=event.message)
+        self._take_end(event)
 
     def close(self) -> None:
         """Wait for nothing any more: the window goes."""
         self._force_timer.stop()
 
-    def _end(self, phase: JobPhase, *, clip: ClipFinished | None = None, error: ErrorMessage | None = None) -> None:
+    def _end(self, phase: JobPhase, *, error: ErrorMessage | None = None) -> None:
+        assert self._key is not None, "a job that ends has a number"
+        self._take_end(JobEnded(self._key, phase, message=error))
+
+    def _take_end(self, event: JobEnded) -> None:
         self._force_timer.stop()
         self._update(
-            phase=phase,
-            clip=clip,
-            error=error,
+            phase=event.outcome,
+            clip=event.clip,
+            error=event.message,
             cancel_phase=CancelPhase.NONE,
             force_cost="",
             time_left_s=None,
-            fraction=1.0 if phase is JobPhase.FINISHED else self._fraction,
+            fraction=1.0 if event.outcome is JobPhase.FINISHED else self._fraction,
         )
+        self.ended.emit(event)
 
     def _take_event(self, event: JobEvent) -> None:
         if isinstance(event, LorasApplied):

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields, replace
 from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
 from podium.helper.requests import Answer, ReadLora
-from podium.jobs import LoraSpec
-from podium.models.lora_keys import LoraReport
+from podium.jobs import BranchStrengths, LoraSpec
+from podium.models.lora_keys import MAX_STRENGTH, LoraReport
 from podium.ui.state.observable import ObservableState
 from podium.ui.state.ports import HelperPort
 from podium.ui.state.values import LoraItem
+
+USUAL_STRENGTH = 4.0
+"""Beyond it, above or below zero, most LoRAs only break the picture."""
 
 
 class LoraStackState(ObservableState):
@@ -44,7 +47,7 @@ class LoraStackState(ObservableState):
     @property
     def specs(self) -> tuple[LoraSpec, ...]:
         """Return what is on, for a request; it changes with `items`."""
-        return tuple(LoraSpec(item.path, item.strength) for item in self._items if item.is_on)
+        return tuple(LoraSpec(item.path, item.strength, item.branches) for item in self._items if item.is_on)
 
     @property
     def problem(self) -> str:
@@ -60,11 +63,7 @@ class LoraStackState(ObservableState):
         """Put files on the end of the stack, on and at strength 1; those in it stay as they are."""
         held = {item.path for item in self._items}
         new = [path for path in dict.fromkeys(paths) if path not in held]
-        items = [LoraItem(self._last_key + 1 + k, path) for k, path in enumerate(new)]
-        self._last_key += len(items)
-        self._take_items((*self._items, *items))
-        for item in items:
-            self._read(item.key)
+        self._put([LoraItem(0, path) for path in new], after=self._items)
 
     def remove(self, key: int) -> None:
         """Take an item out of the stack."""
@@ -82,16 +81,36 @@ class LoraStackState(ObservableState):
         self._replace(key, is_on=is_on)
 
     def set_strength(self, key: int, strength: float) -> None:
-        """Choose the factor on an item's change; any finite number."""
+        """Choose the factor on an item's change; any number that weights can hold."""
         if math.isfinite(strength):
-            self._replace(key, strength=strength)
+            self._replace(key, strength=_held(strength))
+
+    def set_branches(self, key: int, branches: BranchStrengths) -> None:
+        """Choose the factors by branch of the model, on top of the strength; any numbers that weights can hold."""
+        if all(map(math.isfinite, asdict(branches).values())):
+            self._replace(key, branches=_held_branches(branches))
 
     def restore(self, specs: Sequence[LoraSpec]) -> None:
         """Put a set in the place of the stack."""
-        self._take_items(())
-        self.add([spec.path for spec in specs])
-        by_path = {spec.path: spec.strength for spec in specs}
-        self._take_items(tuple(replace(item, strength=by_path[item.path]) for item in self._items))
+        specs = list({spec.path: spec for spec in specs}.values())
+        self._put([LoraItem(0, spec.path, _held(spec.strength), _held_branches(spec.branches)) for spec in specs])
+
+    def form(self) -> list[dict[str, object]]:
+        """Return the stack as plain values that become JSON."""
+        return [
+            {
+                "path": str(item.path),
+                "strength": item.strength,
+                "branches": asdict(item.branches),
+                "is_on": item.is_on,
+            }
+            for item in self._items
+        ]
+
+    def restore_form(self, form: Sequence[object]) -> None:
+        """Put a stack as `form` gave it in the place of this one; what is no LoRA is left out."""
+        read = [item for item in map(_from_form, form) if item is not None]
+        self._put(list({item.path: item for item in read}.values()))
 
     def set_checkpoint(self, checkpoint_path: Path | None) -> None:
         """Say what the stack does to another model; None says nothing of it."""
@@ -102,6 +121,14 @@ class LoraStackState(ObservableState):
             tuple(replace(item, report=None, problem="", details="", is_reading=False) for item in self._items)
         )
         for item in self._items:
+            self._read(item.key)
+
+    def _put(self, items: Sequence[LoraItem], *, after: tuple[LoraItem, ...] = ()) -> None:
+        """Give items their keys, put them behind others, and have them read."""
+        keyed = [replace(item, key=self._last_key + 1 + place) for place, item in enumerate(items)]
+        self._last_key += len(keyed)
+        self._take_items((*after, *keyed))
+        for item in keyed:
             self._read(item.key)
 
     def _read(self, key: int) -> None:
@@ -137,3 +164,30 @@ class LoraStackState(ObservableState):
 
 def _with(item: LoraItem, values: dict[str, object]) -> LoraItem:
     return replace(item, **values)  # type: ignore[arg-type]  # names and types are checked where this room calls it
+
+
+def _held(strength: float) -> float:
+    return min(MAX_STRENGTH, max(-MAX_STRENGTH, strength))
+
+
+def _held_branches(branches: BranchStrengths) -> BranchStrengths:
+    return BranchStrengths(**{name: _held(strength) for name, strength in asdict(branches).items()})
+
+
+def _from_form(values: object) -> LoraItem | None:
+    if not isinstance(values, Mapping) or not isinstance(values.get("path"), str) or not values["path"]:
+        return None
+    stored = values.get("branches")
+    stored = stored if isinstance(stored, Mapping) else {}
+    branches = {field.name: _strength(stored.get(field.name)) for field in fields(BranchStrengths)}
+    return LoraItem(
+        0,
+        Path(values["path"]),
+        _strength(values.get("strength")),
+        BranchStrengths(**branches),
+        is_on=values.get("is_on") is not False,
+    )
+
+
+def _strength(value: object) -> float:
+    return _held(float(value)) if isinstance(value, int | float) and math.isfinite(value) else 1.0

@@ -1,8 +1,9 @@
-"""What states need of the world outside: a helper process to ask, and a fleet to look at and to stop."""
+"""What states need of the world outside: a helper process to ask, a fleet to look at and to stop, and a trash."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Protocol, TypeVar
 
 from podium.helper.requests import Answer, Request
@@ -32,3 +33,10 @@ class FleetControls(Protocol):
 
     def force_stop(self) -> None:
         """Kill the fleet that runs or starts."""
+
+
+class TrashPort(Protocol):
+    """The system's trash, out of which files can be taken back."""
+
+    def take(self, path: Path) -> bool:
+        """Move a file there, and return whether that worked; it lies where it lay if not."""

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
 from podium.assets import read_text
-from podium.helper.requests import Answer, CheckedJob, CheckRequest
-from podium.jobs import ClipFinished, GenerationRequest, RankMemory
-from podium.media.names import clip_name
+from podium.jobs import GenerationRequest, RankMemory
+from podium.library import Library
+from podium.models.paths import ModelPaths
+from podium.ui.state.clip_opener import ClipOpener
+from podium.ui.state.clip_orders import ClipOrders
+from podium.ui.state.clip_paths import ClipPaths
 from podium.ui.state.compose import ComposeState
 from podium.ui.state.devices import DevicesState
+from podium.ui.state.enhance import EnhanceState
+from podium.ui.state.entry_runner import EntryRunner
+from podium.ui.state.estimate import EstimateState
 from podium.ui.state.events import (
     FleetFailed,
     FleetReady,
@@ -28,18 +33,28 @@ from podium.ui.state.events import (
     JobTaken,
     OwnerEvent,
 )
+from podium.ui.state.exports import ExportsState
 from podium.ui.state.fleet import FleetState
+from podium.ui.state.form_keeper import FormKeeper
 from podium.ui.state.history import HistoryState
 from podium.ui.state.job import JobState
+from podium.ui.state.length import LengthState
 from podium.ui.state.loras import LoraStackState
+from podium.ui.state.model_facts import ModelFactsState
 from podium.ui.state.observable import ObservableState
 from podium.ui.state.pack import PackState
-from podium.ui.state.ports import FleetControls, HelperPort
-from podium.ui.state.values import ErrorMessage, FleetPhase, FleetSpec, JobOrder, JobPhase
+from podium.ui.state.pictures import KeptPictures
+from podium.ui.state.ports import FleetControls, HelperPort, TrashPort
+from podium.ui.state.presets import PresetsState
+from podium.ui.state.prompt_runner import PromptRunner
+from podium.ui.state.prompts import PromptsState
+from podium.ui.state.queue import QueueState
+from podium.ui.state.timing import Timings
+from podium.ui.state.values import ALL_PARTS, FleetPhase, FleetSpec, JobPhase, QueueEntry, ReusePart
+from podium.ui.state.wanted_fleet import WantedFleet
 
 DEMO_WIDTH, DEMO_HEIGHT, DEMO_NUM_FRAMES = 256, 192, 25
-# 20 s at 24 fps and 1920 x 1088: no usual clip after the first makes the fleet start anew.
-MIN_MAX_TOKENS = 61 * 34 * 60
+_UP = (FleetPhase.STARTING, FleetPhase.READY, FleetPhase.BUSY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +64,12 @@ class Places:
     Args:
         clips: Where finished clips go.
         cache: Holds nothing that cannot be made again.
+        data: Holds what can not.
     """
 
     clips: Path
     cache: Path
+    data: Path
 
 
 class SessionState(ObservableState):
@@ -62,17 +79,24 @@ class SessionState(ObservableState):
         helper: The helper process.
         controls: The fleet, for the window's thread.
         places: Folders.
+        library: What is kept from one window to the next; whoever opened it closes it.
+        trash: Takes clips that are thrown away.
         now: Gives the time.
     """
 
     problem_changed = Signal()
     clips_folder_changed = Signal()
+    library_problem_changed = Signal()
     job_ordered = Signal(object)
-    """A checked `JobOrder` for the owner."""
+    """A checked `JobOrder`, or a `PromptOrder`, for the owner."""
     fleet_ordered = Signal(object)
     """A `FleetSpec` for the owner to start."""
     fleet_stop_ordered = Signal()
     """The owner shall end the fleet."""
+    reuse_offered = Signal(object)
+    """A `ClipOffer`: what a dropped clip was made with."""
+    clip_refused = Signal(object)
+    """An `ErrorMessage`: what was dropped or pasted cannot be used."""
     close_wanted = Signal()
     """The clip that the window waited for is done: it may close now."""
 
@@ -83,25 +107,52 @@ class SessionState(ObservableState):
         places: Places,
         parent: QObject | None = None,
         *,
+        library: Library,
+        trash: TrashPort,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         super().__init__(parent)
         self._helper = helper
-        self._now = now
         self._clips_folder = places.clips
+        self._controls = controls
+        clip_paths = ClipPaths(now)
+        self.library = library
         self.compose = ComposeState(helper, self)
         self.pack = PackState(helper, places.cache, self)
         self.loras = LoraStackState(helper, self)
         self.devices = DevicesState(helper, places.cache, self)
         self.fleet = FleetState(controls, self)
         self.job = JobState(controls, self)
-        self.history = HistoryState(helper, self, now=now)
-        self._request: GenerationRequest | None = None
-        self._last_key = 0
+        self.timings = Timings(library, self.devices)
+        self.queue = QueueState(library, self, clip_paths=clip_paths, now=now)
+        self.history = HistoryState(helper, library, trash, places.cache, self, now=now)
+        self.pictures = KeptPictures(helper, library, self.compose.images, places.data, now=now)
+        self.exports = ExportsState(helper, self.pictures, self)
+        self.prompts = PromptsState(library.prompts, self.compose, self)
+        self.presets = PresetsState(library.presets, self.compose, self.loras, self)
+        self.enhance = EnhanceState(self.compose, self)
+        self.length = LengthState(self.compose, self)
+        self.model_facts = ModelFactsState(helper, self.pack, self)
+        self.estimate = self._make_estimate(helper)
+        self._runner = self._make_runner(helper)
+        self._wanted_fleet = WantedFleet(self.pack, self.devices, self.compose, self)
+        self._clip_orders = ClipOrders(
+            *(self.compose, self.loras, self.queue, self.prompts),
+            self,
+            helper=helper,
+            files=library.files,
+            clip_paths=clip_paths,
+        )
+        self._prompt_runner = PromptRunner(controls, self.fleet, self.job, self._wanted_fleet.spec_or_problem, self)
+        self._form_keeper = FormKeeper(library.form, self.compose, self.loras, self)
+        self._clip_opener = ClipOpener(helper, library, self.pack, self.loras, self)
         self._closes_after_clip = False
+        self._library_problem = ""
         self._problem = ""
         self._problem = self._find_problem()
         self._connect()
+        if self.queue.interrupted is not None:
+            self._runner.recover(self.queue.interrupted)
 
     @property
     def problem(self) -> str:
@@ -118,6 +169,16 @@ class SessionState(ObservableState):
         """Return where clips go."""
         return self._clips_folder
 
+    @property
+    def spec(self) -> FleetSpec | None:
+        """Return the fleet that the form asks for; None while its model or devices are not known."""
+        return self._wanted_fleet.spec
+
+    @property
+    def library_problem(self) -> str:
+        """Return a sentence on why the form and its prompts are not kept; empty while they are."""
+        return self._library_problem
+
     def set_clips_folder(self, folder: Path) -> None:
         """Choose where the next clips go."""
         self._update(clips_folder=folder)
@@ -130,46 +191,67 @@ class SessionState(ObservableState):
         self.compose.set_size(DEMO_WIDTH, DEMO_HEIGHT)
         self.compose.set_num_frames(DEMO_NUM_FRAMES)
 
-    def generate(self) -> None:
-        """Make the clip that is composed: it is checked once more, whole, and then goes to the fleet."""
-        spec = self._spec()
-        if not self.can_generate or spec is None:
-            return
-        if not self.compose.is_seed_locked and self._request is not None and self._is_seed_used():
-            self.compose.roll_seed()
-        output_path = self._clips_folder / f"{clip_name(self.compose.prompt, self._now())}.mp4"
-        request = self.compose.to_request(output_path, self.loras.specs)
-        self._request = request
-        self._last_key += 1
-        key = self._last_key
-        self.history.select(None)
-        self.job.begin(key, request.clip)
-        self._show_problem()
-        check = CheckRequest(request, spec.models, spec.choice.num_ranks, spec.dtype)
-        self._helper.ask(check, partial(self._take_check, JobOrder(key, spec, request)))
+    def restore_form(self) -> None:
+        """Put the form back as the last window left it."""
+        self._form_keeper.restore()
+        self.pictures.tidy()
+
+    def reuse(self, request: GenerationRequest, parts: frozenset[ReusePart]) -> None:
+        """Take parts of a request into the form; its model is known if it comes from here, or was offered."""
+        self.compose.restore(request, parts)
+        if ReusePart.SEED in parts:
+            self._clip_orders.note_seed_chosen()
+        if ReusePart.LORAS in parts:
+            self.loras.restore(request.loras)
+        if ReusePart.MODEL in parts:
+            spec = self.history.spec_of(request)
+            self._choose_models(self._clip_opener.models_of(request) if spec is None else spec.models)
+            if spec is not None:
+                self.pack.set_quantization(spec.quantization)
+
+    def open_clip_file(self, path: Path) -> None:
+        """Read what a dropped clip was made with; `reuse_offered` or `clip_refused` tells."""
+        self._clip_opener.open(path)
+
+    def generate(self, in_front: bool = False, num_seeds: int = 1) -> None:  # noqa: FBT001, FBT002 - as buttons call it
+        """Freeze what is composed, whole, and put it into the queue; the edited entry gives way to it.
+
+        Args:
+            in_front: It runs next; else after all others.
+            num_seeds: Make so many, with one seed after another.
+        """
+        spec = self.spec
+        if self.can_generate and spec is not None and num_seeds > 0:
+            self.history.select(None)
+            self._clip_orders.order(spec, self._clips_folder, num_seeds, in_front=in_front)
 
     def close_after_clip(self) -> None:
         """Finish the clip at work, then close the window; at once if none is."""
         self._closes_after_clip = True
+        self._runner.hold(True)
         self._close_if_done()
 
     def stay(self) -> None:
         """Close the window no more after the clip at work."""
         self._closes_after_clip = False
+        self._runner.hold(False)
 
     def apply(self, event: OwnerEvent) -> None:
         """Take in what the owner of the fleet tells."""
         match event:
             case FleetStarting() | FleetReady() | FleetStopping() | FleetStopped() | FleetFailed():
                 self.fleet.apply(event)
+                self._note_fleet(event)
             case JobTaken():
                 pass
             case JobStarted(key):
                 self.fleet.set_busy(True)
                 self.job.start(key)
+                self._prompt_runner.start(key)
             case JobEnded():
                 self.fleet.set_busy(False)
-                self._end_job(event)
+                self.job.end(event)
+                self._prompt_runner.end(event)
 
     def take_news(self, news: JobNews) -> None:
         """Take in what the ranks said."""
@@ -177,82 +259,115 @@ class SessionState(ObservableState):
             if isinstance(event, RankMemory):
                 self.fleet.note_memory(event)
         self.job.take_news(news)
+        self._prompt_runner.take_news(news)
 
     def close(self) -> None:
-        """Wait for nothing any more: the window goes."""
+        """Wait for nothing any more, and keep what is not kept yet: the window goes."""
+        self._runner.close()
+        self.queue.keep()
+        self.history.keep()
+        self._form_keeper.close()
         self.compose.close()
         self.devices.close()
+        self.estimate.close()
+        self.exports.close()
         self.fleet.close()
         self.job.close()
+
+    def _make_estimate(self, helper: HelperPort) -> EstimateState:
+        watched = (self.compose, self.loras, self.devices, self.fleet)
+        return EstimateState(helper, *watched, timings=self.timings, spec=lambda: self.spec, parent=self)
+
+    def _make_runner(self, helper: HelperPort) -> EntryRunner:
+        served = (self.queue, self.job, self.history, self.devices)
+        return EntryRunner(*served, helper=helper, timings=self.timings, parent=self)
 
     def _connect(self) -> None:
         for state in (self.compose, self.pack, self.loras, self.devices):
             state.changed.connect(self._show_problem)
-        self.job.phase_changed.connect(self._show_problem)
-        self.job.phase_changed.connect(self._close_if_done)
-        self.fleet.phase_changed.connect(self._show_problem)
+        self.job.ended.connect(self._close_if_done)
+        self._runner.job_ordered.connect(self.job_ordered)
+        self._prompt_runner.ordered.connect(self.job_ordered)
+        self._prompt_runner.serve(self.enhance)
+        self._prompt_runner.serve(self.length)
+        self.model_facts.facts_changed.connect(self._on_facts_changed)
+        self._clip_opener.offered.connect(self.reuse_offered)
+        self._clip_opener.failed.connect(self.clip_refused)
+        self._form_keeper.failed.connect(self._on_kept)
+        self._clip_orders.kept.connect(self._on_kept)
+        self.queue.edit_requested.connect(self._on_edit_requested)
+        self.queue.restart_requested.connect(self._on_restart_requested)
         self.pack.files_changed.connect(self._on_files_changed)
         self.pack.models_changed.connect(self._on_models_changed)
+        self.devices.devices_changed.connect(self._on_devices_changed)
         self.fleet.rows_changed.connect(self._on_rows_changed)
         self.fleet.start_duration_s_changed.connect(self._on_start_duration_changed)
         self.fleet.start_requested.connect(self._on_start_requested)
         self.fleet.stop_requested.connect(self._on_stop_requested)
+        self.exports.frame_kept.connect(self.compose.images.put)
 
     def _close_if_done(self) -> None:
         if self._closes_after_clip and not self.job.phase.is_active:
             self._closes_after_clip = False
             self.close_wanted.emit()
 
-    def _is_seed_used(self) -> bool:
-        """Return whether the seed is still the last clip's: one that was typed since is meant."""
-        return self._request is not None and self._request.seed == self.compose.seed
-
-    def _spec(self) -> FleetSpec | None:
-        models, choice = self.pack.models, self.devices.choice
-        if models is None or choice is None:
-            return None
-        max_tokens = max(MIN_MAX_TOKENS, self.compose.clip.latent_grid.num_tokens)
-        return FleetSpec(models, choice, self.devices.dtype, max_tokens)
+    def _choose_models(self, models: ModelPaths | None) -> None:
+        current = self.pack.models
+        if models is not None and current is not None and models.distilled_lora_path is None:
+            # Not every clip is made with it; that is no reason to take it away.
+            models = replace(models, distilled_lora_path=current.distilled_lora_path)
+        # The demo model, chosen as files, would be the demo model no more.
+        if models is not None and models != current:
+            self.pack.choose_models(models)
 
     def _show_problem(self) -> None:
         self._update(problem=self._find_problem())
 
     def _find_problem(self) -> str:
-        if self.job.phase.is_active:
-            return self.tr("A clip is being made.")
-        if self.fleet.phase is FleetPhase.STOPPING:
-            return self.tr("The fleet is stopping.")
-        for problem in (self.pack.problem, self.devices.problem, self.compose.problem, self.loras.problem):
-            if problem:
-                return problem
-        if self.pack.models is None:
-            return self.tr("The model's files are being looked at.")
-        if self.devices.choice is None:
-            return self.tr("The devices are being looked for.")
-        return ""
+        return self._wanted_fleet.problem or self.compose.problem or self.loras.problem or self._wanted_fleet.waiting
 
-    def _take_check(self, order: JobOrder, answer: Answer[CheckedJob]) -> None:
-        # It may have been cancelled while it was checked.
-        if self.job.key != order.key or self.job.phase is not JobPhase.CHECKING:
-            return
-        if answer.value is None:
-            self.job.refuse(ErrorMessage("") if answer.error is None else ErrorMessage.of(answer.error))
-            return
-        self.job.wait_for_fleet()
-        self.job_ordered.emit(JobOrder(order.key, order.spec, order.request, answer.value.parameters))
+    def _note_fleet(self, event: OwnerEvent) -> None:
+        """Tell the queue of what became of the fleet."""
+        if isinstance(event, FleetReady):
+            self.timings.note_start(event.spec, event.duration_s)
+        if isinstance(event, FleetFailed) and event.is_end and self.queue.num_pending:
+            text = self.tr("The queue is paused, since fleets fail one after another. {0} Resume it to try again.")
+            self.queue.pause_for(text.format(event.message.sentence))
+        spec = self.fleet.spec if self.fleet.phase in _UP else None
+        self.queue.note_fleet(spec, self.timings.start_s)
 
-    def _end_job(self, event: JobEnded) -> None:
-        clip: ClipFinished | None = event.clip
-        self.job.end(event)
-        if clip is not None and self._request is not None and event.key == self.job.key:
-            self.history.add(clip, self._request)
+    def _on_kept(self, problem: str) -> None:
+        self._update(library_problem=problem)
+
+    def _on_edit_requested(self, entry: QueueEntry) -> None:
+        self.reuse(entry.request, ALL_PARTS)
+        self._choose_models(entry.spec.models)
+        self.pack.set_quantization(entry.spec.quantization)
+
+    def _on_restart_requested(self) -> None:
+        spec = self.fleet.spec if self.fleet.phase in _UP else self.spec
+        self.job.kill()
+        # Also a fleet without a job; a job's own was killed with it.
+        self._controls.force_stop()
+        if spec is not None:
+            self.fleet_ordered.emit(spec)
 
     def _on_files_changed(self) -> None:
         self.compose.set_gemma_root(self.pack.gemma_root)
 
     def _on_models_changed(self) -> None:
         models = self.pack.models
+        self.compose.set_model(models, self.pack.size_step_px)
         self.loras.set_checkpoint(None if models is None else models.checkpoint_path)
+
+    def _on_devices_changed(self) -> None:
+        self.fleet.set_devices(self.devices.devices)
+
+    def _on_facts_changed(self) -> None:
+        facts = self.model_facts.facts
+        self.enhance.set_available(facts.can_write_prompts)
+        self.length.set_available(facts.can_tell_length)
+        self.compose.keyframes.set_available(facts.can_make_keyframes)
 
     def _on_rows_changed(self) -> None:
         self.job.note_ranks(self.fleet.rows)
@@ -261,11 +376,14 @@ class SessionState(ObservableState):
         self.job.note_start_duration(self.fleet.start_duration_s)
 
     def _on_start_requested(self) -> None:
-        spec = self._spec()
+        spec = self.spec
         if spec is not None:
             self.fleet_ordered.emit(spec)
 
     def _on_stop_requested(self) -> None:
+        if self.queue.num_pending:
+            self.queue.pause_for(self.tr("The fleet was stopped. Resume the queue to start it again."))
         if self.job.key is not None and self.job.phase is JobPhase.RUNNING:
             self.job.cancel()
+        self._prompt_runner.cancel_all()
         self.fleet_stop_ordered.emit()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
+from fractions import Fraction
 
-from podium.geometry import SIZE_STEP_PX
+from podium.geometry import SIZE_STEP_PX, SPACE_FACTOR
 from podium.ui.state.values import Aspect
 
 ASPECTS = tuple(
@@ -14,17 +15,32 @@ ASPECTS = tuple(
 )
 MIN_MEGAPIXELS, MAX_MEGAPIXELS = 0.02, 16.0
 MIN_SIDE_PX, MAX_SIDE_PX = SIZE_STEP_PX, 8192
+SIZE_STEPS_PX = (64, 96)
+"""What both sides can be multiples of: of the upscalers x2 and x1.5."""
+
 # An area a little off is seen by nobody, a shape a little off by everybody.
 _SHAPE_WEIGHT = 2.0
+# 1216 x 704 is still called 16:9, and 320 x 192 is not called anything.
+_SAME_SHAPE = math.log(1.04)
+_MAX_RATIO_TERM = 40
 
 
-def snap_side(side_px: float) -> int:
+def size_step_px(spatial_scale: float) -> int:
+    """Return what both sides must be multiples of, so that the first stage's size is whole cells.
+
+    Args:
+        spatial_scale: Factor of the upscaler: 2 or 1.5.
+    """
+    return SPACE_FACTOR * Fraction(spatial_scale).limit_denominator(8).numerator
+
+
+def snap_side(side_px: float, step_px: int = SIZE_STEP_PX) -> int:
     """Return the nearest side that a clip can have."""
-    steps = round(side_px / SIZE_STEP_PX)
-    return min(MAX_SIDE_PX, max(MIN_SIDE_PX, steps * SIZE_STEP_PX))
+    most = MAX_SIDE_PX // step_px * step_px
+    return min(most, max(step_px, round(side_px / step_px) * step_px))
 
 
-def size_for(aspect: Aspect, megapixels: float) -> tuple[int, int]:
+def size_for(aspect: Aspect, megapixels: float, step_px: int = SIZE_STEP_PX) -> tuple[int, int]:
     """Return the width and height in pixels that come nearest to a shape and an area, in millions of pixels."""
     area_px = min(MAX_MEGAPIXELS, max(MIN_MEGAPIXELS, megapixels)) * 1e6
     width, height = math.sqrt(area_px * aspect.ratio), math.sqrt(area_px / aspect.ratio)
@@ -33,14 +49,27 @@ def size_for(aspect: Aspect, megapixels: float) -> tuple[int, int]:
         area = abs(math.log(size[0] * size[1] / area_px))
         return area + _SHAPE_WEIGHT * abs(math.log(size[0] / size[1] / aspect.ratio))
 
-    return min(itertools.product(_near(width), _near(height)), key=miss)
+    return min(itertools.product(_near(width, step_px), _near(height, step_px)), key=miss)
 
 
 def aspect_of(width: int, height: int) -> Aspect | None:
-    """Return the named shape that a size is the nearest one of, at its own area; None if it is none's."""
-    return next((aspect for aspect in ASPECTS if size_for(aspect, width * height / 1e6) == (width, height)), None)
+    """Return the named shape that a size has, within what a step of the size can be off; None if it has none."""
+
+    def miss(aspect: Aspect) -> float:
+        return abs(math.log(width / height / aspect.ratio))
+
+    nearest = min(ASPECTS, key=miss)
+    return nearest if miss(nearest) <= _SAME_SHAPE else None
 
 
-def _near(side_px: float) -> list[int]:
-    low = math.floor(side_px / SIZE_STEP_PX) * SIZE_STEP_PX
-    return sorted({snap_side(low + step * SIZE_STEP_PX) for step in (-1, 0, 1, 2)})
+def ratio_in_words(width: int, height: int) -> str:
+    """Return a size's true shape: “5:3”, or “2.29:1” where whole numbers would be long."""
+    ratio = Fraction(width, height)
+    if max(ratio.numerator, ratio.denominator) <= _MAX_RATIO_TERM:
+        return f"{ratio.numerator}:{ratio.denominator}"
+    return f"{width / height:.2f}:1" if width >= height else f"1:{height / width:.2f}"
+
+
+def _near(side_px: float, step_px: int) -> list[int]:
+    low = math.floor(side_px / step_px) * step_px
+    return sorted({snap_side(low + step * step_px, step_px) for step in (-1, 0, 1, 2)})

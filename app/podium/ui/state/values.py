@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 
 from podium.errors import PodiumError
 from podium.helper.requests import Thumbnail
-from podium.jobs import ClipFinished, GenerationRequest, Phase
+from podium.jobs import (
+    BranchStrengths,
+    ClipFinished,
+    FileIdentity,
+    GenerationRequest,
+    Phase,
+    PipelineKind,
+    Quantization,
+)
 from podium.models.lora_keys import LoraReport
 from podium.models.paths import ModelPaths
 from podium.models.probe.report import FileReport
@@ -57,6 +65,10 @@ class PackSlot(StrEnum):
     CHECKPOINT = "checkpoint"
     TEXT_ENCODER = "text_encoder"
     UPSCALER = "upscaler"
+    DISTILLED_LORA = "distilled_lora"
+    VIDEO_VAE = "video_vae"
+    AUDIO_VAE = "audio_vae"
+    DURATION_HEAD = "duration_head"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +96,7 @@ class LoraItem:
     Args:
         key: Names the item for as long as it is in the stack, whatever its place.
         strength: 1 as trained.
+        branches: Factors by branch, on top of the strength.
         is_on: It is applied to the next clip.
         is_reading: It is being looked at.
         report: What it does to the chosen model; None without a model, before it was read, or if it cannot be used.
@@ -94,6 +107,7 @@ class LoraItem:
     key: int
     path: Path
     strength: float = 1.0
+    branches: BranchStrengths = field(default_factory=BranchStrengths)
     is_on: bool = True
     is_reading: bool = False
     report: LoraReport | None = None
@@ -138,10 +152,15 @@ class DeviceRow:
 
 @dataclass(frozen=True, slots=True)
 class DeviceChoice:
-    """Where a fleet stands: on GPUs by index, or on the CPU."""
+    """Where a fleet stands: on GPUs by index, or on the CPU.
+
+    Args:
+        uuids: The same GPUs by what names them for ever; what is kept, since an index changes with the machine.
+    """
 
     devices: tuple[int, ...] = ()
     cpu_ranks: int | None = None
+    uuids: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def num_ranks(self) -> int:
@@ -156,20 +175,22 @@ class FleetSpec:
     Args:
         dtype: "bfloat16" or "float32".
         max_tokens: Most video tokens of one clip; leaves room for larger ones than the first.
+        pipeline: The way to make clips.
+        quantization: How the transformer's weights are held.
     """
 
     models: ModelPaths
     choice: DeviceChoice
     dtype: str
     max_tokens: int
+    pipeline: PipelineKind = PipelineKind.FAST
+    quantization: Quantization = Quantization.NONE
 
     def serves(self, wanted: FleetSpec) -> bool:
         """Return whether a fleet started so can make what `wanted` is for."""
-        return (self.models, self.choice, self.dtype) == (
-            wanted.models,
-            wanted.choice,
-            wanted.dtype,
-        ) and self.max_tokens >= wanted.max_tokens
+        if self is wanted:
+            return True
+        return self.max_tokens >= wanted.max_tokens and replace(self, max_tokens=wanted.max_tokens) == wanted
 
 
 class FleetPhase(StrEnum):
@@ -196,6 +217,7 @@ class RankRow:
         bytes_done: Of `bytes_total`, while it loads.
         sign_age_s: Seconds since its last sign of life, in tenths.
         memory_bytes: Last heard of; None before.
+        pid: Of its process; None before it has one.
     """
 
     rank: int
@@ -209,6 +231,7 @@ class RankRow:
     bytes_total: int = 0
     sign_age_s: float = 0.0
     memory_bytes: int | None = None
+    pid: int | None = None
 
 
 class JobPhase(StrEnum):
@@ -262,19 +285,64 @@ class PhaseRow:
     duration_s: float | None = None
 
 
+class EntryStatus(StrEnum):
+    """How an entry of the queue is: a closed set.
+
+    PENDING runs when its turn comes. PAUSED is passed over. FAILED, STOPPED and REFUSED wait for a retry.
+    """
+
+    PENDING = "pending"
+    PAUSED = "paused"
+    RUNNING = "running"
+    FAILED = "failed"
+    STOPPED = "stopped"
+    REFUSED = "refused"
+
+    @property
+    def is_waiting(self) -> bool:
+        """Return whether its turn is still to come."""
+        return self in (EntryStatus.PENDING, EntryStatus.PAUSED)
+
+    @property
+    def is_over(self) -> bool:
+        """Return whether it ran without a clip; it can be retried."""
+        return self in (EntryStatus.FAILED, EntryStatus.STOPPED, EntryStatus.REFUSED)
+
+
 @dataclass(frozen=True, slots=True)
-class JobOrder:
-    """A checked job on its way to the fleet.
+class QueueEntry:
+    """A clip to be made, frozen as it was when Generate was pressed.
 
     Args:
-        key: Names it for as long as the window is open.
-        parameters: What goes into the clip's tag.
+        key: Names it for ever; the job of it has the same.
+        spec: The fleet it is for.
+        error: Why it failed or was refused.
+        failed_rank: The rank over which it failed; None if it was none, or is not known.
+        failed_phase: The phase in which it failed.
+        log_lines: The last lines of that rank, oldest first.
+        added_at: UTC.
+        needs_other_fleet: When its turn comes, another fleet is started for it.
+        switch_s: About how many seconds that takes; None while it is not known.
+        files: What its LoRAs, pictures and model files were when Generate was pressed.
     """
 
     key: int
-    spec: FleetSpec
     request: GenerationRequest
-    parameters: dict[str, object] = field(repr=False, default_factory=dict)
+    spec: FleetSpec
+    status: EntryStatus
+    added_at: datetime
+    error: ErrorMessage | None = None
+    failed_rank: int | None = None
+    failed_phase: Phase | None = None
+    log_lines: tuple[str, ...] = field(default=(), repr=False)
+    needs_other_fleet: bool = False
+    switch_s: float | None = None
+    files: tuple[FileIdentity, ...] = field(default=(), repr=False)
+
+    @property
+    def title(self) -> str:
+        """Return the first line of its prompt."""
+        return title_of(self.request)
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,10 +350,69 @@ class HistoryEntry:
     """A clip that was made.
 
     Args:
-        thumbnail: None until it is made.
+        key: Names it for ever.
+        finished_at: UTC.
+        thumbnail: None until it is made, and for a clip that is not shown.
+        model_name: Of the checkpoint; empty if it is not known.
+        duration_s: Seconds that making it took; None if that is not known.
+        is_missing: The file is not where it was written.
+        models: The model's files; None if they are not known.
     """
 
+    key: int
     clip: ClipFinished
     request: GenerationRequest
     finished_at: datetime
     thumbnail: Thumbnail | None = None
+    is_starred: bool = False
+    model_name: str = ""
+    duration_s: float | None = None
+    is_missing: bool = False
+    models: ModelPaths | None = None
+
+    @property
+    def title(self) -> str:
+        """Return the first line of its prompt."""
+        return title_of(self.request)
+
+
+class ReusePart(StrEnum):
+    """A part of a request that can be taken into the form: a closed set."""
+
+    PROMPT = "prompt"
+    NEGATIVE_PROMPT = "negative_prompt"
+    SEED = "seed"
+    SIZE = "size"
+    DURATION = "duration"
+    IMAGES = "images"
+    LORAS = "loras"
+    GUIDANCE = "guidance"
+    PIPELINE = "pipeline"
+    MODEL = "model"
+
+
+ALL_PARTS = frozenset(ReusePart)
+
+
+@dataclass(frozen=True, slots=True)
+class ClipOffer:
+    """What a dropped clip was made with, as far as it can be made again here.
+
+    Args:
+        path: The dropped file.
+        request: Its files are those of this machine.
+        models: The model's files here; None if they are not all found.
+        unmatched: Names of files that were not found here.
+        sentence: Says what was not found, or is not the same; empty if everything was.
+    """
+
+    path: Path
+    request: GenerationRequest
+    models: ModelPaths | None = None
+    unmatched: tuple[str, ...] = ()
+    sentence: str = ""
+
+
+def title_of(request: GenerationRequest) -> str:
+    """Return the first line of a request's prompt."""
+    return request.prompt.strip().partition("\n")[0].strip()

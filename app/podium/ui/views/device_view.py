@@ -33,6 +33,7 @@ class DeviceView(QWidget):
         self._num_ranks = QSpinBox()
         self._num_ranks.setRange(1, state.max_cpu_ranks)
         self._num_ranks.setKeyboardTracking(False)
+        self._num_ranks.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self._num_ranks.setAccessibleName(self.tr("Ranks on the CPU"))
         self._ranks_label = make_label(self.tr("Ranks"), "muted")
         self._note = make_label("", "caption", wraps=True)

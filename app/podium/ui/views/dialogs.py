@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QDialog, QGridLayout, QPushButton, QWidget
 
 from podium.ui.theme import METRICS, Tint
+from podium.ui.views.widgets.actions import plain_text
 from podium.ui.views.widgets.buttons import make_button
 from podium.ui.views.widgets.icon_label import IconLabel
 from podium.ui.views.widgets.layouts import around, column, row
 from podium.ui.views.widgets.roles import make_label
+
+_NUM_KEY_COLUMNS = 3
+
+KeyGroup = tuple[str, tuple[tuple[str, str], ...]]
+"""A heading, and keys with what they do."""
 
 
 class PanelDialog(QDialog):
@@ -57,7 +63,7 @@ class CloseDialog(QDialog):
         self.stop = make_button(self.tr("Stop and close"))
         self.stay = make_button(self.tr("Stay"))
         self.finish.setDefault(True)
-        text = self.tr("Finish the clip and close then, stop it and close now, or stay here.")
+        text = self.tr("Finish the clip and close then, stop it and close now, or stay here. The queue is kept.")
         words = column(
             make_label(self.tr("A clip is being made"), "headline"),
             make_label(text, "muted"),
@@ -73,32 +79,92 @@ class CloseDialog(QDialog):
         self.stay.clicked.connect(self.reject)
 
 
-class ShortcutsDialog(QDialog):
-    """Every action that has keys, and which they are.
+class ConfirmDialog(QDialog):
+    """Ask before something that cannot be taken back.
 
     Args:
-        actions: In the order of the menus.
+        title: What is asked.
+        text: What it costs.
+        verb: On the button that does it.
     """
 
-    def __init__(self, actions: Iterable[QAction], parent: QWidget) -> None:
+    def __init__(self, title: str, text: str, verb: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(title)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.do = make_button(verb, kind="danger")
+        self.stay = make_button(self.tr("Stay"))
+        self.stay.setDefault(True)
+        words = make_label(text, "muted", wraps=True)
+        foot = row(None, self.stay, self.do)
+        whole = column(make_label(title, "headline"), words, foot, spacing=METRICS.space_l)
+        whole.setContentsMargins(*around(METRICS.space_xl))
+        self.setLayout(whole)
+        self.setMinimumWidth(METRICS.dialog_width * 2 // 3)
+        self.do.clicked.connect(self.accept)
+        self.stay.clicked.connect(self.reject)
+
+
+class ShortcutsDialog(QDialog):
+    """Every key there is and what it does, by place.
+
+    Args:
+        groups: Of each place its heading and its keys: the keys, and what they do.
+    """
+
+    def __init__(self, groups: Sequence[KeyGroup], parent: QWidget) -> None:
         super().__init__(parent)
         self.setWindowTitle(self.tr("Keyboard Shortcuts"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(METRICS.space_xxl)
-        grid.setVerticalSpacing(METRICS.space_s)
-        with_keys = [action for action in actions if not action.shortcut().isEmpty()]
-        num_rows = (len(with_keys) + 1) // 2
-        for place, action in enumerate(with_keys):
-            half, line = divmod(place, num_rows)
-            words = action.text().replace("&", "").removesuffix("…")
-            keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
-            grid.addWidget(make_label(words), line, 2 * half)
-            grid.addWidget(make_label(keys, "key"), line, 2 * half + 1, Qt.AlignmentFlag.AlignRight)
+        columns = row(spacing=METRICS.space_xxl)
+        for group_column in _in_columns(groups):
+            side = column(spacing=METRICS.space_l)
+            for heading, keys in group_column:
+                side.addLayout(_key_table(heading, keys))
+            side.addStretch(1)
+            columns.addLayout(side, 1)
         done = make_button(self.tr("Close"))
         done.clicked.connect(self.accept)
         head = make_label(self.tr("Keyboard Shortcuts"), "headline")
-        self.setLayout(column(head, grid, row(None, done), spacing=METRICS.space_l, margins=around(METRICS.space_xl)))
+        whole = column(head, columns, row(None, done), spacing=METRICS.space_l, margins=around(METRICS.space_xl))
+        self.setLayout(whole)
+
+
+def _in_columns(groups: Sequence[KeyGroup]) -> list[list[KeyGroup]]:
+    """Return groups in three columns of about the same length, in their order."""
+    heights = [len(keys) + 2 for _, keys in groups]
+    columns: list[list[KeyGroup]] = [[] for _ in range(_NUM_KEY_COLUMNS)]
+    above = 0
+    for group, height in zip(groups, heights, strict=True):
+        # A group stands where its middle falls.
+        place = (above + height // 2) * _NUM_KEY_COLUMNS // sum(heights)
+        columns[min(place, _NUM_KEY_COLUMNS - 1)].append(group)
+        above += height
+    return columns
+
+
+def _key_table(heading: str, keys: Sequence[tuple[str, str]]) -> QGridLayout:
+    grid = QGridLayout()
+    grid.setHorizontalSpacing(METRICS.space_xl)
+    grid.setVerticalSpacing(METRICS.space_xs)
+    grid.setColumnStretch(0, 1)
+    grid.addWidget(make_label(heading, "section"), 0, 0, 1, 2)
+    for line, (key, words) in enumerate(keys, start=1):
+        grid.addWidget(make_label(words), line, 0)
+        grid.addWidget(make_label(key, "key"), line, 1, Qt.AlignmentFlag.AlignRight)
+    return grid
+
+
+def keys_of(actions: Iterable[QAction | None]) -> tuple[tuple[str, str], ...]:
+    """Return the keys of those actions that have some, and what they do."""
+    return tuple(
+        (
+            action.shortcut().toString(QKeySequence.SequenceFormat.NativeText),
+            plain_text(action).removesuffix("…"),
+        )
+        for action in actions
+        if action is not None and not action.shortcut().isEmpty()
+    )
 
 
 class AboutDialog(QDialog):

@@ -1,8 +1,11 @@
-"""The picture to start from: chosen, dropped or pasted, with how much of it stays."""
+"""The pictures that the clip starts from, ends with or passes through: chosen, dropped or pasted."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QMimeData, Qt, QUrl, Signal, Slot
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QMimeData, Qt, Signal, Slot
 from PySide6.QtGui import (
     QDragEnterEvent,
     QDragLeaveEvent,
@@ -12,60 +15,75 @@ from PySide6.QtGui import (
     QKeyEvent,
     QKeySequence,
 )
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
-from podium.ui.state.compose import ComposeState
+from podium.ui.state.images import ImagesState
 from podium.ui.theme import METRICS, Tint
-from podium.ui.views.images import image_of_rgb
-from podium.ui.views.widgets.buttons import make_button, make_icon_button
-from podium.ui.views.widgets.drops import local_paths
+from podium.ui.views.image_item_view import ImageItemView
+from podium.ui.views.widgets.buttons import make_button
+from podium.ui.views.widgets.drops import dropped_clip, picture_paths
 from podium.ui.views.widgets.elided_label import ElidedLabel
 from podium.ui.views.widgets.file_dialogs import open_file_dialog
 from podium.ui.views.widgets.icon_label import IconLabel
-from podium.ui.views.widgets.layouts import column, row
+from podium.ui.views.widgets.layouts import around, column, row
 from podium.ui.views.widgets.roles import give, give_surface, make_label
-from podium.ui.views.widgets.strength_field import StrengthField
-from podium.ui.views.widgets.thumbnail import ThumbnailLabel
+
+_PATTERN = "*.png *.jpg *.jpeg *.webp *.avif *.tif *.tiff *.bmp"
 
 
 class ImageView(QWidget):
-    """Show and change the picture of a `ComposeState`; files can be dropped on it and pictures pasted."""
+    """Show and change an `ImagesState`; files can be dropped on it and pictures pasted."""
 
     image_pasted = Signal(object)
     """A picture without a file was pasted or dropped: a QImage that somebody has to keep in one."""
+    clip_brought = Signal(object)
+    """A clip was pasted, or dropped among pictures: its `Path`."""
 
-    def __init__(self, state: ComposeState, parent: QWidget | None = None) -> None:
+    def __init__(self, state: ImagesState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._state = state
+        self._views: dict[int, ImageItemView] = {}
         self.setAcceptDrops(True)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._empty = self._make_empty_page()
-        self._full = self._make_full_page()
-        self.setLayout(column(make_label(self.tr("Start from a picture"), "section"), self._empty, self._full))
-        for signal in (state.image_path_changed, state.image_thumbnail_changed, state.image_strength_changed):
+        self._add = make_button(self.tr("Add…"), icon="plus")
+        self._add.setAccessibleName(self.tr("Add pictures"))
+        self._empty = give_surface(QWidget(), "drop")
+        words = make_label(self.tr("Drop or paste pictures to start from"), wraps=True)
+        line = row(IconLabel("image", Tint.MUTED), margins=around(METRICS.space_m))
+        line.addWidget(words, 1)
+        self._empty.setLayout(line)
+        self._list = column()
+        self._removed = self._make_removed()
+        head = row(make_label(self.tr("Pictures"), "section"), None, self._add)
+        self.setLayout(column(head, self._empty, self._list, self._removed))
+        self._add.clicked.connect(self.choose)
+        for signal in (state.items_changed, state.num_frames_changed, state.removed_names_changed):
             signal.connect(self._show)
         self._show()
 
     @property
-    def strength(self) -> StrengthField:
-        """Return where the strength is chosen."""
-        return self._strength
+    def item_views(self) -> list[ImageItemView]:
+        """Return what shows each picture, in their order."""
+        return [self._views[item.key] for item in self._state.items]
 
     @property
-    def choose_button(self) -> QWidget:
+    def add_button(self) -> QPushButton:
         """Return what opens the file dialog."""
-        return self._choose
+        return self._add
+
+    @property
+    def undo_button(self) -> QPushButton:
+        """Return what brings back the picture that was taken out."""
+        return self._undo
 
     def choose(self) -> None:
-        """Ask for a picture file."""
-        pattern = "*.png *.jpg *.jpeg *.webp *.avif *.tif *.tiff *.bmp"
-        dialog = open_file_dialog(
-            self, self.tr("Choose a picture to start from"), name_filter=self.tr("Pictures ({0})").format(pattern)
-        )
+        """Ask for picture files."""
+        name_filter = self.tr("Pictures ({0})").format(_PATTERN)
+        dialog = open_file_dialog(self, self.tr("Add pictures"), name_filter=name_filter, takes_many=True)
         dialog.filesSelected.connect(self._on_files)
 
     def paste(self) -> None:
-        """Take the picture, or the picture file, that is on the clipboard."""
+        """Take the picture, or the picture files, that are on the clipboard."""
         self._take(QGuiApplication.clipboard().mimeData())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
@@ -77,7 +95,8 @@ class ImageView(QWidget):
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802 - Qt's name
         """Show that a picture can be dropped."""
-        if local_paths(event.mimeData()) or event.mimeData().hasImage():
+        # A clip is no picture: it is left to the window, which reads what it was made with.
+        if picture_paths(event.mimeData()) or event.mimeData().hasImage():
             event.acceptProposedAction()
             self._set_hot(is_hot=True)
 
@@ -92,55 +111,60 @@ class ImageView(QWidget):
         self._take(event.mimeData())
         event.acceptProposedAction()
 
-    def _make_empty_page(self) -> QWidget:
-        page = give_surface(QWidget(), "drop")
-        self._choose = make_button(self.tr("Choose…"))
-        self._choose.setAccessibleName(self.tr("Choose a picture to start from"))
-        words = make_label(self.tr("Drop or paste a picture"))
-        margins = (METRICS.space_m, METRICS.space_m, METRICS.space_m, METRICS.space_m)
-        page.setLayout(row(IconLabel("image", Tint.MUTED), words, None, self._choose, margins=margins))
-        self._choose.clicked.connect(self.choose)
-        return page
-
-    def _make_full_page(self) -> QWidget:
-        page = give_surface(QWidget(), "item")
-        self._thumbnail = ThumbnailLabel(self.tr("The picture"))
-        self._name = ElidedLabel(mode=Qt.TextElideMode.ElideMiddle)
-        self._remove = make_icon_button("close", self.tr("Start from nothing"), tint=Tint.MUTED)
-        self._strength = StrengthField(self.tr("Strength of the picture"))
-        head = row(spacing=METRICS.space_s)
-        head.addWidget(self._name, 1)
-        head.addWidget(self._remove)
-        right = column(head, self._strength, spacing=METRICS.space_xs)
-        whole = row(self._thumbnail, spacing=METRICS.space_m, margins=(METRICS.space_s,) * 4)
-        whole.addLayout(right, 1)
-        page.setLayout(whole)
-        self._remove.clicked.connect(self._state.clear_image)
-        self._strength.changed.connect(self._state.set_image_strength)
-        return page
+    def _make_removed(self) -> QWidget:
+        line = QWidget()
+        self._removed_words = ElidedLabel("", "caption", mode=Qt.TextElideMode.ElideMiddle)
+        self._undo = make_button(self.tr("Undo"), kind="link", icon="undo", tint=Tint.ACCENT)
+        self._undo.setAccessibleName(self.tr("Bring the picture back"))
+        whole = row(spacing=METRICS.space_s)
+        whole.addWidget(self._removed_words, 1)
+        whole.addWidget(self._undo)
+        line.setLayout(whole)
+        self._undo.clicked.connect(self._state.undo_remove)
+        return line
 
     @Slot(list)
     def _on_files(self, names: list[str]) -> None:
-        data = QMimeData()
-        data.setUrls([*map(QUrl.fromLocalFile, names)])
-        self._take(data)
+        self._state.add([Path(name) for name in names])
 
     def _take(self, data: QMimeData) -> None:
-        if paths := local_paths(data):
-            self._state.set_image(paths[0])
-        elif data.hasImage():
+        paths, clip = picture_paths(data), dropped_clip(data)
+        if paths:
+            self._state.add(paths)
+        if clip is not None:
+            self.clip_brought.emit(clip)
+        elif not paths and data.hasImage():
             self.image_pasted.emit(QImage(data.imageData()))
 
     def _set_hot(self, *, is_hot: bool) -> None:
+        # Under pictures that are there already, the zone shows only while something is over it.
+        self._empty.setVisible(is_hot or not self._state.items)
         give(self._empty, hot="true" if is_hot else "")
 
     def _show(self) -> None:
-        path = self._state.image_path
-        self._empty.setVisible(path is None)
-        self._full.setVisible(path is not None)
-        self._strength.show_value(self._state.image_strength)
-        self._name.show_text(path.name if path else "", str(path or ""))
-        thumbnail = self._state.image_thumbnail
-        self._thumbnail.show_image(
-            image_of_rgb(thumbnail.rgb, thumbnail.width, thumbnail.height) if thumbnail else QImage()
-        )
+        items = self._state.items
+        for key in self._views.keys() - {item.key for item in items}:
+            view = self._views.pop(key)
+            self._list.removeWidget(view)
+            view.hide()
+            view.deleteLater()
+        for place, item in enumerate(items):
+            view = self._views.get(item.key) or self._make_view(item.key)
+            if self._list.indexOf(view) != place:
+                self._list.insertWidget(place, view)
+            view.show_item(item, self._state.num_frames)
+        self._empty.setVisible(not items)
+        removed = self._state.removed_names
+        words = self.tr("“{0}” was taken out.") if len(removed) == 1 else self.tr("{1} pictures were taken out.")
+        self._removed_words.show_text(words.format("".join(removed[:1]), len(removed)))
+        self._removed.setVisible(bool(removed))
+
+    def _make_view(self, key: int) -> ImageItemView:
+        view = ImageItemView(self)
+        self._views[key] = view
+        view.place_chosen.connect(partial(self._state.set_place, key))
+        view.frame_chosen.connect(partial(self._state.set_frame, key))
+        view.strength_changed.connect(partial(self._state.set_strength, key))
+        view.crf_chosen.connect(partial(self._state.set_crf, key))
+        view.remove_requested.connect(partial(self._state.remove, key))
+        return view

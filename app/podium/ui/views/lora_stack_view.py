@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Slot
+from PySide6.QtCore import QPointF, Slot
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QPushButton, QWidget
 
@@ -31,8 +31,10 @@ class LoraStackView(QWidget):
         self._add = make_button(self.tr("Add…"), icon="plus")
         self._add.setAccessibleName(self.tr("Add LoRA files"))
         self._empty = give_surface(QWidget(), "drop")
-        words = make_label(self.tr("Drop LoRA files, or add them"))
-        self._empty.setLayout(row(IconLabel("stack", Tint.MUTED), words, None, margins=around(METRICS.space_m)))
+        words = make_label(self.tr("Drop LoRA files, or add them"), wraps=True)
+        line = row(IconLabel("stack", Tint.MUTED), margins=around(METRICS.space_m))
+        line.addWidget(words, 1)
+        self._empty.setLayout(line)
         self._list = column()
         head = row(make_label(self.tr("LoRAs"), "section"), None, self._add)
         self.setLayout(column(head, self._empty, self._list))
@@ -81,7 +83,7 @@ class LoraStackView(QWidget):
             view = self._views.get(item.key) or self._make_view(item.key)
             if self._list.indexOf(view) != place:
                 self._list.insertWidget(place, view)
-            view.show_item(item, is_first=place == 0, is_last=place == len(items) - 1)
+            view.show_item(item)
         self._empty.setVisible(not items)
 
     def _make_view(self, key: int) -> LoraItemView:
@@ -89,11 +91,18 @@ class LoraStackView(QWidget):
         self._views[key] = view
         view.toggled.connect(partial(self._state.set_on, key))
         view.strength_changed.connect(partial(self._state.set_strength, key))
+        view.branches_changed.connect(partial(self._state.set_branches, key))
         view.remove_requested.connect(partial(self._state.remove, key))
-        view.up_requested.connect(partial(self._move, key, -1))
-        view.down_requested.connect(partial(self._move, key, 1))
+        view.grip.pushed.connect(partial(self._move, key))
+        view.grip.dragged.connect(partial(self._on_dragged, key))
         return view
 
     def _move(self, key: int, step: int) -> None:
         keys = [item.key for item in self._state.items]
         self._state.move(key, keys.index(key) + step)
+
+    def _on_dragged(self, key: int, place: QPointF) -> None:
+        """Put an item where the pointer is: behind all others whose middle is above it."""
+        height = self.mapFromGlobal(place).y()
+        others = [view for other, view in zip(self._state.items, self.item_views, strict=True) if other.key != key]
+        self._state.move(key, sum(view.geometry().center().y() < height for view in others))

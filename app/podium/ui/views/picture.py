@@ -77,6 +77,12 @@ class MotionLoop(QObject):
         """Return whether pictures follow each other."""
         return self._timer.isActive()
 
+    def set_still(self, is_still: bool) -> None:  # noqa: FBT001 - the slot of a toggle
+        """Choose whether motion is unwelcome; what moves stands still, or moves again, at the next pictures."""
+        self._is_still = is_still
+        if is_still:
+            self._timer.stop()
+
     def start(self, images: Sequence[QImage], frame_s: float) -> None:
         """Loop these pictures; a loop that runs goes on from where it is, so that a new step does not jump."""
         self._images = images

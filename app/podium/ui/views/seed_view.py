@@ -10,7 +10,7 @@ from podium.ui.state.compose import ComposeState
 from podium.ui.theme import METRICS, Tint
 from podium.ui.views.widgets.buttons import make_icon_button, show_icon
 from podium.ui.views.widgets.layouts import column, row
-from podium.ui.views.widgets.roles import make_label
+from podium.ui.views.widgets.roles import give, make_label
 
 _MAX_DIGITS = 20
 
@@ -23,7 +23,7 @@ class SeedView(QWidget):
         self._state = state
         name = make_label(self.tr("Seed"), "section")
         # A seed has up to 64 bits, which is more than a spin box holds.
-        self._field = QLineEdit()
+        self._field = give(QLineEdit(), kind="field")
         self._field.setValidator(
             QRegularExpressionValidator(QRegularExpression(rf"\d{{1,{_MAX_DIGITS}}}"), self._field)
         )
@@ -66,7 +66,10 @@ class SeedView(QWidget):
     def _show(self) -> None:
         seed = str(self._state.seed)
         if self._field.text() != seed:
-            self._field.setText(seed)
+            # `setText` would forget what can be undone.
+            self._field.selectAll()
+            self._field.insert(seed)
+            self._field.deselect()
         is_locked = self._state.is_seed_locked
         self._lock.setChecked(is_locked)
         if is_locked:

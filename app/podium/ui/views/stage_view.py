@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QImage, QKeySequence, QMouseEvent, QShortcut
+from PySide6.QtGui import QImage, QKeySequence, QShortcut
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from podium.geometry import ClipFormat
-from podium.jobs import ClipFinished
+from podium.ui.state.exports import ExportsState
 from podium.ui.state.history import HistoryState
 from podium.ui.state.job import JobState
 from podium.ui.state.values import ErrorMessage, JobPhase
-from podium.ui.theme import METRICS, Tint
+from podium.ui.theme import METRICS
+from podium.ui.views.clip_desk import ClipDesk
 from podium.ui.views.error_view import ErrorView
 from podium.ui.views.images import image_of_rgb, images_of_rgb
 from podium.ui.views.picture import MotionLoop, PictureView
 from podium.ui.views.player.clip_player import ClipPlayer, make_clip_player
 from podium.ui.views.player.transport_view import TransportView
 from podium.ui.views.progress_view import ProgressView
-from podium.ui.views.widgets.icon_label import IconLabel
+from podium.ui.views.shown_clip import ShownClip, shown_clip
+from podium.ui.views.stage_picture import StageMessage, StagePicture
+from podium.ui.views.widgets.actions import make_action_button, make_menu_button
 from podium.ui.views.widgets.layouts import column, row
-from podium.ui.views.widgets.roles import give_surface, make_label
+from podium.ui.views.widgets.roles import give_surface
 
 
 class StageView(QWidget):
@@ -31,6 +35,7 @@ class StageView(QWidget):
     Args:
         job: The job at work, or the last one.
         history: The clips that were made.
+        exports: Takes pictures out of clips.
         is_motion_reduced: Nothing moves unless it is asked to.
     """
 
@@ -40,6 +45,7 @@ class StageView(QWidget):
         self,
         job: JobState,
         history: HistoryState,
+        exports: ExportsState,
         *,
         is_motion_reduced: bool = False,
         parent: QWidget | None = None,
@@ -49,24 +55,17 @@ class StageView(QWidget):
         self._history = history
         self._is_motion_reduced = is_motion_reduced
         self._player: ClipPlayer | None = None
-        self._shown_clip: Path | None = None
+        self._shown: ShownClip | None = None
         self._empty = StageMessage()
         self._error = ErrorView()
         self._picture = StagePicture()
+        self.desk = ClipDesk(self, history, exports)
+        """What can be done with the clip that is shown."""
         self._motion = MotionLoop(self._picture, is_still=is_motion_reduced)
         self._progress = ProgressView(job)
         self._transport = TransportView()
         self._pages = QStackedWidget()
-        for page in (self._empty, self._picture, self._make_error_page()):
-            self._pages.addWidget(page)
-        frame = give_surface(QWidget(), "stage")
-        margin = METRICS.space_l
-        frame.setLayout(column(self._pages, margins=(margin, margin, margin, margin)))
-        whole = column(spacing=0)
-        whole.addWidget(frame, 1)
-        whole.addWidget(self._progress)
-        whole.addWidget(self._transport)
-        self.setLayout(whole)
+        self._lay_out()
         self._connect()
         self._show()
 
@@ -100,6 +99,29 @@ class StageView(QWidget):
         """Return what is said where there is no picture."""
         return self._empty
 
+    @property
+    def shown(self) -> ShownClip | None:
+        """Return the clip that is played; None while none is."""
+        return self._shown
+
+    @property
+    def keys(self) -> tuple[tuple[str, str], ...]:
+        """Return the keys that work on the Stage, and what they do."""
+        return (
+            (self.tr("Space"), self.tr("Play or pause")),
+            ("← →   , .", self.tr("One frame back or on")),
+            (self.tr("Home   End"), self.tr("First or last frame")),
+            ("[   ]", self.tr("Slower or faster")),
+            ("L", self.tr("Loop")),
+            ("M", self.tr("Mute")),
+        )
+
+    def set_motion_reduced(self, is_reduced: bool) -> None:  # noqa: FBT001 - the slot of a toggle
+        """Choose whether nothing moves unless it is asked to."""
+        self._is_motion_reduced = is_reduced
+        self._motion.set_still(is_reduced)
+        self._show_live()
+
     def step_back(self) -> None:
         """Stand still, one frame back."""
         self._transport.step(-1)
@@ -114,6 +136,23 @@ class StageView(QWidget):
         if self._player is not None:
             self._player.close()
 
+    def _lay_out(self) -> None:
+        for page in (self._empty, self._picture, self._make_error_page()):
+            self._pages.addWidget(page)
+        frame = give_surface(QWidget(), "stage")
+        margin = METRICS.space_l
+        frame.setLayout(column(self._pages, margins=(margin, margin, margin, margin)))
+        actions = self.desk.actions
+        use_frame = make_menu_button("image", self.tr("Use this frame"), (actions.use_first, actions.use_last))
+        more = make_menu_button("more", self.tr("More for this clip"), actions.menu())
+        self._clip_buttons = (use_frame, make_action_button(actions.export, "export"), more)
+        self._transport.add_buttons(*self._clip_buttons)
+        whole = column(spacing=0)
+        whole.addWidget(frame, 1)
+        whole.addWidget(self._progress)
+        whole.addWidget(self._transport)
+        self.setLayout(whole)
+
     def _make_error_page(self) -> QWidget:
         page = QWidget()
         self._error.setMaximumWidth(METRICS.dialog_width)
@@ -126,32 +165,47 @@ class StageView(QWidget):
         return page
 
     def _connect(self) -> None:
-        for signal in (self._job.phase_changed, self._job.clip_changed, self._history.selected_changed):
+        job, history = self._job, self._history
+        for signal in (job.phase_changed, job.clip_changed, job.preview_clip_changed, history.selected_changed):
             signal.connect(self._show)
-        self._job.picture_changed.connect(self._show_live)
-        self._job.motion_changed.connect(self._show_live)
+        job.picture_changed.connect(self._show_live)
+        job.motion_changed.connect(self._show_live)
         self._picture.pressed.connect(self._transport.toggle_play)
+        transport = self._transport
+        on_picture, anywhere = Qt.ShortcutContext.WidgetShortcut, Qt.ShortcutContext.WidgetWithChildrenShortcut
         for keys, slot in (
-            (Qt.Key.Key_Space, self._transport.toggle_play),
+            (Qt.Key.Key_Space, transport.toggle_play),
             (Qt.Key.Key_Left, self.step_back),
             (Qt.Key.Key_Right, self.step_forward),
+            (Qt.Key.Key_Home, self._on_home),
+            (Qt.Key.Key_End, self._on_end),
         ):
-            shortcut = QShortcut(QKeySequence(keys), self._picture)
-            shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
-            shortcut.activated.connect(slot)
+            _add_keys(self._picture, keys, slot, on_picture)
+        for keys, slot in (
+            (Qt.Key.Key_Comma, self.step_back),
+            (Qt.Key.Key_Period, self.step_forward),
+            (Qt.Key.Key_BracketLeft, self._on_slower),
+            (Qt.Key.Key_BracketRight, self._on_faster),
+            (Qt.Key.Key_L, transport.loop_button.click),
+            (Qt.Key.Key_M, transport.mute_button.click),
+        ):
+            _add_keys(self, keys, slot, anywhere)
 
     def _show(self) -> None:
-        selected = self._history.selected
-        clip = selected.clip if selected else self._job.clip
-        self._progress.setVisible(self._job.phase.is_active)
-        self._show_clip(clip)
-        self._transport.setVisible(clip is not None)
-        if clip is not None:
+        job = self._job
+        shown = shown_clip(job, self._history)
+        self._progress.setVisible(job.phase.is_active)
+        self._show_clip(shown)
+        self._transport.setVisible(shown is not None)
+        self._transport.show_badge(self.tr("Stage 1, half size") if shown is not None and shown.is_preview else "")
+        for button in self._clip_buttons:
+            button.setVisible(shown is not None and not shown.is_preview)
+        if shown is not None:
             self._motion.stop()
             self._pages.setCurrentWidget(self._picture)
-        elif self._job.error is not None and not self._job.phase.is_active:
-            self._show_error(self._job.error)
-        elif self._job.phase is JobPhase.STOPPED:
+        elif job.error is not None and not job.phase.is_active:
+            self._show_error(job.error)
+        elif job.phase is JobPhase.STOPPED:
             self._motion.stop()
             self._empty.show_words(self.tr("Stopped"), self.tr("The clip was stopped; no file was written."), "stop")
             self._pages.setCurrentWidget(self._empty)
@@ -167,8 +221,8 @@ class StageView(QWidget):
 
     def _show_live(self) -> None:
         """Show the clip as it stands: in motion as soon as there is motion, since that is what is judged by."""
-        if self._shown_clip is not None or not self._job.phase.is_active:
-            if self._shown_clip is None and self._job.phase is JobPhase.NONE:
+        if self._shown is not None or not self._job.phase.is_active:
+            if self._shown is None and self._job.phase is JobPhase.NONE:
                 self._show_invitation()
             return
         motion, picture = self._job.motion, self._job.picture
@@ -191,16 +245,16 @@ class StageView(QWidget):
         self._empty.show_words(self.tr("Your clip will be here"), text, "film")
         self._pages.setCurrentWidget(self._empty)
 
-    def _show_clip(self, clip: ClipFinished | None) -> None:
-        path = clip.path if clip else None
-        if path == self._shown_clip:
+    def _show_clip(self, shown: ShownClip | None) -> None:
+        if shown == self._shown:
             return
-        self._shown_clip = path
-        if clip is None:
-            if self._player is not None:
-                self._player.close()
-            return
-        self._open(clip.path, clip.clip)
+        self._shown = shown
+        self._picture.set_file(None if shown is None or shown.is_preview else shown.path)
+        if shown is not None:
+            self._open(shown.path, shown.clip)
+        elif self._player is not None:
+            self._player.close()
+        self.desk.show_clip(shown, self._player, self._picture)
 
     def _open(self, path: Path, clip: ClipFormat) -> None:
         if self._player is None:
@@ -221,49 +275,21 @@ class StageView(QWidget):
         self._error.show_error(ErrorMessage(sentence, details), self.tr("The clip cannot be played"))
         self._pages.setCurrentWidget(self._error_page)
 
+    def _on_home(self) -> None:
+        self._transport.go_to(0)
 
-class StagePicture(PictureView):
-    """A picture that the keyboard reaches, and that says when it is pressed."""
+    def _on_end(self) -> None:
+        if self._player is not None:
+            self._transport.go_to(self._player.num_frames - 1)
 
-    pressed = Signal()
+    def _on_slower(self) -> None:
+        self._transport.speed_button.step(-1)
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-
-    def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802 - Qt's name
-        """Say so, for the left button."""
-        super().mousePressEvent(event)
-        if event.button() is Qt.MouseButton.LeftButton:
-            self.pressed.emit()
+    def _on_faster(self) -> None:
+        self._transport.speed_button.step(1)
 
 
-class StageMessage(QWidget):
-    """Words in the middle of the Stage where there is no picture."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._icon = IconLabel("film", Tint.MUTED, size=METRICS.icon_large)
-        self._title = make_label("", "headline")
-        self._text = make_label("", "muted")
-        for label in (self._title, self._text):
-            label.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        middle = column(spacing=METRICS.space_s)
-        middle.addStretch(1)
-        middle.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignHCenter)
-        middle.addSpacing(METRICS.space_s)
-        middle.addWidget(self._title)
-        middle.addWidget(self._text)
-        middle.addStretch(1)
-        self.setLayout(middle)
-
-    @property
-    def title_text(self) -> str:
-        """Return the words in large."""
-        return self._title.text()
-
-    def show_words(self, title: str, text: str, icon: str) -> None:
-        """Say something else."""
-        self._title.setText(title)
-        self._text.setText(text)
-        self._icon.show_icon(icon, Tint.MUTED)
+def _add_keys(owner: QWidget, keys: Qt.Key, slot: Callable[[], object], context: Qt.ShortcutContext) -> None:
+    shortcut = QShortcut(QKeySequence(keys), owner)
+    shortcut.setContext(context)
+    shortcut.activated.connect(slot)

@@ -29,7 +29,7 @@ class WelcomeView(QWidget):
         self.devices = DeviceView(session.devices)
         self._demo = make_button(self.tr("Try the demo model"), icon="demo")
         self._go = make_button(self.tr("Start"), kind="primary")
-        give(self._go, size="large")
+        give(self._go, measure="large")
         self._skip = make_button(self.tr("Look around first"), kind="link")
         self._status = make_label("", "muted", wraps=True)
         page = column(

@@ -11,6 +11,9 @@ from PySide6.QtGui import QImage
 
 from podium.geometry import ClipFormat
 
+SPEEDS = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0)
+"""How fast a clip can be played; 1 is as it was made."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -77,6 +80,10 @@ class ClipPlayer(QObject):
 
     def set_looping(self, is_looping: bool) -> None:  # noqa: FBT001 - the slot of a toggle
         """Choose whether it begins again at its end."""
+        raise NotImplementedError
+
+    def set_speed(self, speed: float) -> None:
+        """Choose how fast it plays, one of `SPEEDS`."""
         raise NotImplementedError
 
     def set_volume(self, volume: float) -> None:

@@ -33,6 +33,7 @@ class FrameClipPlayer(ClipPlayer):
         self._frames: Iterator[NDArray[np.uint8]] = iter(())
         self._next = 0
         self._is_looping = True
+        self._speed = 1.0
         self._timer = QTimer(self)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.timeout.connect(self._on_tick)
@@ -67,7 +68,7 @@ class FrameClipPlayer(ClipPlayer):
             return
         if self._frame == self.num_frames - 1:
             self.seek(0)
-        self._timer.start(max(1, round(_MS_PER_S / self._clip.fps)))
+        self._timer.start(self._interval_ms(self._clip))
         self.playing_changed.emit(True)
 
     def pause(self) -> None:
@@ -98,11 +99,20 @@ class FrameClipPlayer(ClipPlayer):
         """Choose whether it begins again at its end."""
         self._is_looping = is_looping
 
+    def set_speed(self, speed: float) -> None:
+        """Choose how fast it plays, one of `SPEEDS`."""
+        self._speed = speed
+        if self._clip is not None and self.is_playing:
+            self._timer.start(self._interval_ms(self._clip))
+
     def set_volume(self, volume: float) -> None:
         """Do nothing: it is silent."""
 
     def set_muted(self, is_muted: bool) -> None:  # noqa: FBT001 - the slot of a toggle
         """Do nothing: it is silent."""
+
+    def _interval_ms(self, clip: ClipFormat) -> int:
+        return max(1, round(_MS_PER_S / (float(clip.fps) * self._speed)))
 
     def _rewind(self) -> None:
         assert self._path is not None, "a clip is open"

@@ -26,6 +26,7 @@ class MediaClipPlayer(ClipPlayer):
     _play_wanted = Signal()
     _pause_wanted = Signal()
     _stop_wanted = Signal()
+    _speed_wanted = Signal(float)
     # Milliseconds; a plain int would be cut to 32 bits.
     _position_wanted = Signal("qlonglong")  # type: ignore[arg-type]  # PySide takes the names of C++ types too
 
@@ -42,6 +43,7 @@ class MediaClipPlayer(ClipPlayer):
             (self._play_wanted, self._media.play),
             (self._pause_wanted, self._media.pause),
             (self._stop_wanted, self._media.stop),
+            (self._speed_wanted, self._media.setPlaybackRate),
             (self._position_wanted, self._media.setPosition),
         ):
             wanted.connect(slot, Qt.ConnectionType.QueuedConnection)
@@ -87,6 +89,10 @@ class MediaClipPlayer(ClipPlayer):
     def set_looping(self, is_looping: bool) -> None:  # noqa: FBT001 - the slot of a toggle
         """Choose whether it begins again at its end."""
         self._media.setLoops(QMediaPlayer.Loops.Infinite.value if is_looping else QMediaPlayer.Loops.Once.value)
+
+    def set_speed(self, speed: float) -> None:
+        """Choose how fast it plays, one of `SPEEDS`."""
+        self._speed_wanted.emit(speed)
 
     def set_volume(self, volume: float) -> None:
         """Choose how loud it is, 0 to 1, as the ear hears it."""

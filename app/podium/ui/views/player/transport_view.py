@@ -1,14 +1,15 @@
-"""The player's controls: play, step, scrub, loop, sound."""
+"""The player's controls: play, step, scrub, speed, loop, sound."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QLabel, QSlider, QToolButton, QWidget
+from PySide6.QtWidgets import QLabel, QSizePolicy, QSlider, QToolButton, QWidget
 
 from podium.ui.theme import METRICS
 from podium.ui.views.player.clip_player import ClipPlayer
 from podium.ui.views.player.scrub_bar import ScrubBar
+from podium.ui.views.player.speed_button import SpeedButton
 from podium.ui.views.widgets.buttons import make_icon_button, show_icon
 from podium.ui.views.widgets.layouts import column, row
 from podium.ui.views.widgets.roles import give_surface, make_label
@@ -32,6 +33,7 @@ class TransportView(QWidget):
         self._scrub.setAccessibleName(self.tr("Frame"))
         self._time = make_label("", "timecode")
         self._frame = make_label("", "caption")
+        self._speed = SpeedButton()
         self._loop = make_icon_button("loop", self.tr("Loop"), is_checkable=True)
         self._loop.setChecked(True)
         self._mute = make_icon_button("volume", self.tr("Mute"), is_checkable=True)
@@ -42,6 +44,9 @@ class TransportView(QWidget):
         self._volume.setAccessibleName(self.tr("Volume"))
         for label in (self._time, self._frame):
             label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self._badge = make_label("", "badge")
+        self._badge.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self._badge.hide()
         self._note = make_label("", "caption", wraps=True)
         self._lay_out()
         self._connect()
@@ -68,6 +73,16 @@ class TransportView(QWidget):
         return self._mute
 
     @property
+    def speed_button(self) -> SpeedButton:
+        """Return what shows and chooses the speed."""
+        return self._speed
+
+    @property
+    def volume_slider(self) -> QSlider:
+        """Return how loud it is."""
+        return self._volume
+
+    @property
     def time_text(self) -> str:
         """Return the time and the frame as shown."""
         return f"{self._time.text()} {self._frame.text()}"
@@ -83,8 +98,20 @@ class TransportView(QWidget):
         player.frame_shown.connect(self._on_frame)
         player.playing_changed.connect(self._show_playing)
         player.set_looping(self._loop.isChecked())
+        player.set_speed(self._speed.speed)
         player.set_volume(self._volume.value() / _MAX_VOLUME)
         player.set_muted(self._mute.isChecked())
+
+    def add_buttons(self, *buttons: QWidget) -> None:
+        """Add what else can be done with the clip, at the right."""
+        self._line.addSpacing(METRICS.space_s)
+        for button in buttons:
+            self._line.addWidget(button)
+
+    def show_badge(self, text: str) -> None:
+        """Say what kind of clip it is where that has to be known; an empty text says nothing."""
+        self._badge.setText(text)
+        self._badge.setVisible(bool(text))
 
     def toggle_play(self) -> None:
         """Play or pause."""
@@ -96,14 +123,22 @@ class TransportView(QWidget):
         if self._player is not None:
             self._player.step(num_frames)
 
+    def go_to(self, frame: int) -> None:
+        """Stand still at a frame; one outside the clip becomes the nearest."""
+        if self._player is not None:
+            self._player.pause()
+            self._player.seek(frame)
+
     def _lay_out(self) -> None:
         margins = (METRICS.space_m, METRICS.space_s, METRICS.space_l, METRICS.space_s)
         line = row(self._back, self._play, self._forward, spacing=METRICS.space_xs)
         line.addSpacing(METRICS.space_s)
+        line.addWidget(self._badge)
         line.addWidget(self._scrub, 1)
         line.addSpacing(METRICS.space_s)
-        for part in (self._time, self._frame, self._loop, self._mute, self._volume):
+        for part in (self._time, self._frame, self._speed, self._loop, self._mute, self._volume):
             line.addWidget(part)
+        self._line = line
         self.setLayout(column(line, self._note, spacing=METRICS.space_xs, margins=margins))
 
     def _connect(self) -> None:
@@ -116,6 +151,7 @@ class TransportView(QWidget):
         self._loop.toggled.connect(self._on_loop)
         self._mute.toggled.connect(self._on_mute)
         self._volume.valueChanged.connect(self._on_volume)
+        self._speed.chosen.connect(self._on_speed)
 
     def _on_back(self) -> None:
         self.step(-1)
@@ -150,6 +186,10 @@ class TransportView(QWidget):
     def _on_volume(self, volume: int) -> None:
         if self._player is not None:
             self._player.set_volume(volume / _MAX_VOLUME)
+
+    def _on_speed(self, speed: float) -> None:
+        if self._player is not None:
+            self._player.set_speed(speed)
 
     def _on_frame(self, _image: QImage, frame: int) -> None:
         player = self._player

@@ -19,20 +19,22 @@ class Banner(QWidget):
 
     Args:
         tone: "danger", "warning" or "accent".
+        has_buttons_beside: Buttons stand beside the sentence, where there is little height, and not beneath.
     """
 
-    def __init__(self, tone: str = "danger") -> None:
+    def __init__(self, tone: str = "danger", *, has_buttons_beside: bool = False) -> None:
         super().__init__()
         give_surface(self, "banner")
         self._icon = IconLabel()
         self._sentence = make_label(wraps=True)
         self._fold = DetailsFold()
         self._buttons = row()
-        self._actions = row(self._buttons, None)
-        self._column = column(self._sentence, self._fold, self._actions, spacing=METRICS.space_s)
+        self._actions = row(self._buttons) if has_buttons_beside else row(self._buttons, None)
+        self._column = column(self._sentence, self._fold, spacing=METRICS.space_s)
         icon = column(self._icon, None, margins=(0, 1, 0, 0))
         whole = row(icon, spacing=METRICS.space_m, margins=around(METRICS.space_m))
         whole.addLayout(self._column, 1)
+        (whole if has_buttons_beside else self._column).addLayout(self._actions)
         self.setLayout(whole)
         self._tone = ""
         self.set_tone(tone)

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QLabel, QSlider, QWidget
 from podium.ui.theme import METRICS
 from podium.ui.views.widgets.layouts import column, row
 from podium.ui.views.widgets.roles import make_label
+from podium.ui.views.widgets.wheel import leave_wheel
 
 
 class ChoiceSlider(QWidget):
@@ -25,7 +26,7 @@ class ChoiceSlider(QWidget):
         self._name = make_label(name, "field")
         self._value = make_label()
         self._note = make_label("", "caption")
-        self._slider = QSlider(Qt.Orientation.Horizontal)
+        self._slider = leave_wheel(QSlider(Qt.Orientation.Horizontal))
         self._slider.setAccessibleName(name)
         self._name.setBuddy(self._slider)
         head = row(self._name, None, self._value, self._note, spacing=METRICS.space_s)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QStyle, QStyleOption
 
@@ -44,15 +44,24 @@ class ElidedLabel(QLabel):
         option.initFrom(self)
         self.style().drawPrimitive(QStyle.PrimitiveElement.PE_Widget, option, painter, self)
         flags = int(self.alignment()) | int(Qt.TextFlag.TextSingleLine)
-        shown = self.fontMetrics().elidedText(self.text(), self._mode, self.contentsRect().width())
         painter.setPen(self.palette().color(self.foregroundRole()))
-        painter.drawText(self.contentsRect(), flags, shown)
+        painter.drawText(self.contentsRect(), flags, self._shown_text())
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
         """Find out whether the line has room."""
         super().resizeEvent(event)
         self._show_tooltip()
 
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
+        """Find out whether the line has room in another font."""
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self._show_tooltip()
+
+    def _shown_text(self) -> str:
+        return self.fontMetrics().elidedText(self.text(), self._mode, self.contentsRect().width())
+
     def _show_tooltip(self) -> None:
-        is_cut = self.fontMetrics().horizontalAdvance(self.text()) > self.contentsRect().width()
+        # Asked as it is painted: a width in whole pixels may be a fraction too little.
+        is_cut = self._shown_text() != self.text()
         self.setToolTip(self._hint or (self.text() if is_cut else ""))

@@ -23,7 +23,7 @@ class Meter(QProgressBar):
         self.setTextVisible(False)
         self.setAccessibleName(name)
         if size:
-            give(self, size=size)
+            give(self, measure=size)
 
     def show_share(self, share: float | None, *, tone: str = "") -> None:
         """Show a share in a tone: "", "warning", "danger" or "muted"."""

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QDoubleSpinBox, QSlider, QWidget
 from podium.ui.theme import METRICS
 from podium.ui.views.widgets.layouts import row
 from podium.ui.views.widgets.roles import give
+from podium.ui.views.widgets.wheel import leave_wheel
 
 _TICKS = 100
 
@@ -33,11 +34,11 @@ class StrengthField(QWidget):
     ) -> None:
         super().__init__()
         low, high = slider_range
-        self._slider = QSlider(Qt.Orientation.Horizontal)
+        self._slider = leave_wheel(QSlider(Qt.Orientation.Horizontal))
         self._slider.setRange(round(low * _TICKS), round(high * _TICKS))
         self._slider.setPageStep(_TICKS // 10)
         self._slider.setAccessibleName(name)
-        self._number = QDoubleSpinBox()
+        self._number = leave_wheel(QDoubleSpinBox())
         self._number.setRange(*number_range)
         self._number.setDecimals(2)
         self._number.setSingleStep(0.05)

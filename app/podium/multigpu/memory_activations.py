@@ -1,0 +1,161 @@
+"""What a rank holds beside weights while it computes, by phase: arithmetic from sizes. No torch.
+
+Each figure counts the tensors that are alive at once where most are, as seen on an H200 with layers of true size
+(`python -m tests.gpu.measure_memory`); the tests count those of a forward again.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from podium.geometry import SPACE_FACTOR, ClipFormat, LatentGrid
+from podium.jobs import PipelineKind, Quantization
+from podium.models.pack import DecoderKind
+from podium.multigpu.memory_parts import ModelMemory
+
+BUCKET_BYTES = 256 << 20
+"""What one broadcast of weights carries at most; see `TransformerWeightTracker`."""
+
+TILE_FRAMES, TILE_PX = 80, 768
+"""Largest piece that a device decodes at once; see `TileSizeConfig`."""
+
+MAX_PROMPT_TOKENS = 1024
+
+_FLOAT32_BYTES = 4
+_LATENT_CHANNELS = 128
+# In tensors [tokens, width] of the video stream. Of every sample: where the feed-forward layer is at its widest, or on
+# several ranks the exchange of queries, keys and values; what tokens of unlike noise levels have beside, nine rows of
+# modulation each. Once: rotary tables.
+_FORWARD, _SPREAD, _UNLIKE, _ROPES = 11.2, 15.2, 9.0, 1.7
+# States, noise, estimates and velocities in float32, alike on all ranks.
+_NUM_STATES = 8
+# fp8 back to a full type: codes in it, or codes in float32, their product with the scale, and that in it.
+_DEQUANTISED_BYTES = {Quantization.FP8_CAST: 0, Quantization.FP8_SCALED: 8}
+_ROUNDING_BYTES = 64 << 20
+_FACTORS_BYTES = 256 << 20
+# Numbers a pixel of a frame (decoder), a pixel of a picture (encoder), a channel of a latent cell (upscaler); the
+# workspace of convolutions is among them.
+_DECODED, _ENCODED, _ENLARGED = 60, 125, 6.2
+# The diffusion decoder goes frame by frame: bytes a pixel of one frame.
+_DIFFUSION_DECODED_BYTES = 2900
+_VOCODED_BYTES_PER_S = 433_000 * 100
+_OVERLAP_CELLS = 4
+# Hidden states of a prompt: as layers and stacked; their squares, normed, flattened and scaled.
+_HIDDEN_STATES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedJob:
+    """What a clip's memory hangs on.
+
+    Args:
+        clip: Format of the finished clip.
+        num_ranks: Of the fleet.
+        pipeline: The way to make it.
+        num_images: Conditioning pictures.
+        num_loras: LoRAs of the set; the distilled one of guided pipelines is not among them.
+        num_prompt_tokens: Of the longest prompt.
+        num_batched: Forwards of a guided step that run as one batch.
+    """
+
+    clip: ClipFormat
+    num_ranks: int
+    pipeline: PipelineKind = PipelineKind.FAST
+    num_images: int = 0
+    num_loras: int = 0
+    num_prompt_tokens: int = MAX_PROMPT_TOKENS
+    num_batched: int = 1
+
+    @property
+    def num_prompts(self) -> int:
+        """Return how many prompts are encoded: guided pipelines have a negative one."""
+        return 2 if self.pipeline.is_guided else 1
+
+    @property
+    def swaps(self) -> bool:
+        """Return whether LoRAs are fused."""
+        return self.num_loras > 0 or self.pipeline.is_guided
+
+
+def forward_bytes(model: ModelMemory, job: PlannedJob, grid: LatentGrid, *, num_batched: int = 1) -> int:
+    """Return what a rank holds in a step of the transformer.
+
+    Args:
+        grid: The stage's latent grid.
+        num_batched: Forwards that run as one batch.
+    """
+    # A picture that is not the first frame appends as many tokens as a frame has.
+    num_tokens = grid.num_tokens + max(0, job.num_images - 1) * grid.height * grid.width
+    share = math.ceil(num_tokens / job.num_ranks)
+    of_sample = (_FORWARD if job.num_ranks == 1 else _SPREAD) + (_UNLIKE if job.num_images else 0)
+    hidden = share * model.video_dim * model.item_bytes * (_ROPES + num_batched * of_sample)
+    states = num_tokens * _LATENT_CHANNELS * _FLOAT32_BYTES * _NUM_STATES
+    return round(hidden) + states + dequantised_bytes(model)
+
+
+def dequantised_bytes(model: ModelMemory) -> int:
+    """Return what bringing the largest weight back from fp8 takes."""
+    if model.quantization is Quantization.NONE:
+        return 0
+    return model.largest_weight * (model.item_bytes + _DEQUANTISED_BYTES[model.quantization])
+
+
+def encoding_bytes(model: ModelMemory, job: PlannedJob) -> int:
+    """Return what a rank holds while prompts are encoded."""
+    of_prompt = job.num_prompt_tokens * model.features_dim * model.item_bytes
+    return of_prompt * (_HIDDEN_STATES + job.num_prompts - 1)
+
+
+def image_bytes(model: ModelMemory, job: PlannedJob) -> int:
+    """Return what a rank holds while a conditioning picture is encoded."""
+    return _ENCODED * model.item_bytes * job.clip.height * job.clip.width if job.num_images else 0
+
+
+def swap_bytes(model: ModelMemory, job: PlannedJob, *, is_clean_on_host: bool) -> int:
+    """Return what fusing LoRAs takes on a rank: see `FactorFeed` and `ShardedSD.broadcast`."""
+    if not job.swaps:
+        return 0
+    passing = model.largest_weight * model.item_bytes if is_clean_on_host else 0
+    rounding = 0 if model.quantization is Quantization.NONE else _ROUNDING_BYTES
+    spare = max(passing + rounding, BUCKET_BYTES if job.num_ranks > 1 else 0)
+    return model.largest_weight * _FLOAT32_BYTES + _FACTORS_BYTES + spare
+
+
+def upsampling_bytes(model: ModelMemory, job: PlannedJob) -> int:
+    """Return what a rank holds while the latent is enlarged."""
+    return round(job.clip.latent_grid.num_tokens * model.upsampler_channels * model.item_bytes * _ENLARGED)
+
+
+def decoding_bytes(model: ModelMemory, job: PlannedJob, rank: int) -> int:
+    """Return what a rank holds while the clip is decoded; the first one also makes the sound and blends."""
+    clip = job.clip
+    sound = math.ceil(float(clip.duration_s) * _VOCODED_BYTES_PER_S) if rank == 0 else 0
+    if model.decoder is DecoderKind.DIFFUSION:
+        pictures = clip.height * clip.width * _DIFFUSION_DECODED_BYTES if rank == 0 else 0
+        return max(sound, pictures * model.item_bytes // 2)
+    rows, columns = _split(job.num_ranks)
+    height, width = (_tile_px(side, count) for side, count in ((clip.height, rows), (clip.width, columns)))
+    frames = min(clip.num_frames, TILE_FRAMES)
+    tile = _DECODED * model.item_bytes * frames * height * width
+    return max(sound, tile + (_blend_bytes(job, frames) if rank == 0 else 0))
+
+
+def _blend_bytes(job: PlannedJob, frames: int) -> int:
+    clip = job.clip
+    is_whole = job.num_ranks == 1 and max(clip.height, clip.width) <= TILE_PX and clip.num_frames <= TILE_FRAMES
+    # Sums of the frames that are begun, and the other ranks' tiles, all in three colours.
+    return 0 if is_whole else frames * clip.height * clip.width * 3 * _FLOAT32_BYTES
+
+
+def _split(num_ranks: int) -> tuple[int, int]:
+    """Return the rows and columns that a picture is dealt out in: as square as may be."""
+    rows = max(n for n in range(1, math.isqrt(num_ranks) + 1) if num_ranks % n == 0)
+    return rows, num_ranks // rows
+
+
+def _tile_px(side_px: int, num_tiles: int) -> int:
+    if num_tiles == 1:
+        return min(side_px, TILE_PX)
+    cells = side_px // SPACE_FACTOR
+    return min(SPACE_FACTOR * math.ceil((cells + (num_tiles - 1) * _OVERLAP_CELLS) / num_tiles), TILE_PX)

@@ -1,0 +1,215 @@
+"""What the window asks of the desktop over D-Bus: that it stays awake, that it tells the artist, how it moves.
+
+One thread of its own does all of it, so that a bus that hangs stalls nothing. Without a bus nothing happens, and the
+log says so. Rule for callers: everything may be asked in the window's thread and returns at once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import selectors
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, Signal
+
+from podium.ui.desktop_calls import (
+    SESSION,
+    SYSTEM,
+    Bus,
+    BusError,
+    Notice,
+    SleepBlock,
+    block_sleep,
+    is_motion_reduced,
+    open_bus,
+    show_notice,
+)
+
+JOIN_LIMIT_S = 0.5
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class BusAddresses:
+    """Where the buses are.
+
+    Args:
+        session: "SESSION" for the one of this login.
+        system: "SYSTEM" for the one of this machine.
+    """
+
+    session: str = SESSION
+    system: str = SYSTEM
+
+
+class DesktopBus(QObject):
+    """The desktop, as far as it can be asked. `open`, and `close` at the end.
+
+    Args:
+        addresses: Of the buses.
+    """
+
+    motion_told = Signal(bool)
+    """Whether the desktop wants nothing to move."""
+    notice_chosen = Signal(str)
+    """The artist chose a notification; with what lets a window come to the front, which may be empty."""
+
+    def __init__(self, addresses: BusAddresses | None = None, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._addresses = addresses or BusAddresses()
+        self._wishes = _Wishes()
+        # A thread that a hung bus holds must not keep the process.
+        self._thread = threading.Thread(target=self._run, name="desktop-bus", daemon=True)
+
+    def open(self) -> None:
+        """Begin to talk; what was asked before counts."""
+        if not hasattr(os, "eventfd"):
+            _log.info("This system has no D-Bus: it is not kept awake, and not told")
+            return
+        self._wishes.open()
+        self._thread.start()
+
+    def close(self) -> None:
+        """End; what was asked ends with it."""
+        if self._thread.ident is None:
+            return
+        self._wishes.change(is_closing=True)
+        self._thread.join(JOIN_LIMIT_S)
+        if self._thread.is_alive():
+            _log.info("The desktop's bus does not answer and is left")
+        else:
+            self._wishes.close()
+
+    def keep_awake(self, reason: str) -> None:
+        """Keep the machine from falling asleep while nobody is there; an empty reason lets it."""
+        self._wishes.change(reason=reason)
+
+    def notify(self, title: str, text: str) -> None:
+        """Tell the artist; it takes the place of what was told last."""
+        self._wishes.change(notice=Notice(title, text))
+
+    def _run(self) -> None:
+        with contextlib.ExitStack() as stack:
+            session = stack.enter_context(_bus_or_none(self._addresses.session))
+            system = stack.enter_context(_bus_or_none(self._addresses.system))
+            try:
+                _Talk(self, self._wishes, session, system).run()
+            except BusError as error:
+                _log.info("The talk with the desktop has ended: %s", error)
+            # The border of the thread: nothing that the desktop does may end more than the talk.
+            except Exception:  # noqa: BLE001
+                _log.warning("The talk with the desktop failed", exc_info=True)
+
+
+class _Wishes:
+    """What is asked for now; any thread may look, and is woken by a change."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.wake_fd = -1
+        self._is_closing = False
+        self._reason = ""
+        self._notice: Notice | None = None
+
+    def open(self) -> None:
+        self.wake_fd = os.eventfd(1, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
+
+    def close(self) -> None:
+        os.close(self.wake_fd)
+        self.wake_fd = -1
+
+    def change(
+        self, *, reason: str | None = None, notice: Notice | None = None, is_closing: bool | None = None
+    ) -> None:
+        with self._lock:
+            self._reason = self._reason if reason is None else reason
+            self._notice = self._notice if notice is None else notice
+            self._is_closing = self._is_closing if is_closing is None else is_closing
+        if self.wake_fd >= 0:
+            os.eventfd_write(self.wake_fd, 1)
+
+    def take(self) -> tuple[bool, str, Notice | None]:
+        """Return whether to end, why to stay awake, and what to tell, which is not told twice."""
+        with contextlib.suppress(BlockingIOError):
+            os.eventfd_read(self.wake_fd)
+        with self._lock:
+            notice, self._notice = self._notice, None
+            return self._is_closing, self._reason, notice
+
+
+class _Talk:
+    """The talk itself, in its thread."""
+
+    def __init__(self, signals: DesktopBus, wishes: _Wishes, session: Bus | None, system: Bus | None) -> None:
+        self._signals = signals
+        self._wishes = wishes
+        self._session = session
+        self._system = system
+        self._block: SleepBlock | None = None
+        self._notice_id = 0
+        self._token = ""
+
+    def run(self) -> None:
+        buses = [bus for bus in (self._session, self._system) if bus is not None]
+        if self._session is not None:
+            self._session.listen()
+            self._signals.motion_told.emit(is_motion_reduced(self._session))
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._wishes.wake_fd, selectors.EVENT_READ)
+            for bus in buses:
+                selector.register(bus, selectors.EVENT_READ)
+            while True:
+                selector.select()
+                is_closing, reason, notice = self._wishes.take()
+                if is_closing:
+                    return
+                self._set_block(reason)
+                if notice is not None:
+                    self._show(notice)
+                # Whoever is ready: a signal may have come with the answer to a call.
+                for bus in buses:
+                    self._hear(bus)
+
+    def _set_block(self, reason: str) -> None:
+        if bool(reason) == (self._block is not None):
+            return
+        if self._block is not None:
+            self._block.release()
+            self._block = None
+        else:
+            self._block = block_sleep(self._session, self._system, reason)
+            _log.info("Kept awake by %s", ", ".join(self._block.names) or "nothing: nobody here can")
+
+    def _show(self, notice: Notice) -> None:
+        if self._session is None:
+            return
+        try:
+            self._notice_id = show_notice(self._session, notice, replaces=self._notice_id)
+        except BusError as error:
+            _log.info("The desktop shows no notifications: %s", error)
+
+    def _hear(self, bus: Bus) -> None:
+        for name, body in bus.take_signals():
+            if not body or body[0] != self._notice_id:
+                continue
+            if name == "ActivationToken" and len(body) > 1:
+                self._token = str(body[1])
+            elif name == "ActionInvoked":
+                self._signals.notice_chosen.emit(self._token)
+                self._token = ""
+
+
+@contextlib.contextmanager
+def _bus_or_none(address: str) -> Iterator[Bus | None]:
+    try:
+        bus = open_bus(address)
+    except BusError as error:
+        _log.info("There is no bus %s: %s", address, error)
+        yield None
+        return
+    with contextlib.closing(bus):
+        yield bus

@@ -1,0 +1,65 @@
+"""What the owner of a fleet is asked to have done: clips, and smaller things about a prompt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from podium.jobs import DurationRequest, EnhanceRequest, GenerationRequest
+from podium.models.paths import ModelPaths
+from podium.ui.state.values import FleetSpec
+
+
+@dataclass(frozen=True, slots=True)
+class JobOrder:
+    """A checked job on its way to the fleet.
+
+    Args:
+        key: Names it for as long as the window is open; 1 or more.
+        parameters: What goes into the clip's tag.
+    """
+
+    key: int
+    spec: FleetSpec
+    request: GenerationRequest
+    parameters: dict[str, object] = field(repr=False, default_factory=dict)
+
+    @property
+    def arguments(self) -> dict[str, object]:
+        """Return what the ranks' runner is called with."""
+        return {"request": self.request, "parameters": self.parameters}
+
+    def is_served_by(self, fleet: FleetSpec) -> bool:
+        """Return whether a fleet started so can make it."""
+        return fleet.serves(self.spec)
+
+
+@dataclass(frozen=True, slots=True)
+class PromptOrder:
+    """A prompt on its way to the fleet: it shall be written out, or its clip's length be told.
+
+    Args:
+        key: Names it for as long as the window is open; -1 or less, which no clip has.
+        spec: The fleet to start where none is up that can do it.
+    """
+
+    key: int
+    spec: FleetSpec
+    request: EnhanceRequest | DurationRequest
+
+    @property
+    def arguments(self) -> dict[str, object]:
+        """Return what the ranks' runner is called with."""
+        return {"enhance" if isinstance(self.request, EnhanceRequest) else "duration": self.request}
+
+    def is_served_by(self, fleet: FleetSpec) -> bool:
+        """Return whether a fleet started so can do it: whatever else it makes, it has the networks for it."""
+        if isinstance(self.request, EnhanceRequest):
+            return fleet.models.gemma_root == self.spec.models.gemma_root
+        return _length_files(fleet.models) == _length_files(self.spec.models)
+
+
+FleetOrder = JobOrder | PromptOrder
+
+
+def _length_files(models: ModelPaths) -> tuple[object, ...]:
+    return models.gemma_root, models.checkpoint_path, models.duration_path

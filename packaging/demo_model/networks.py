@@ -1,0 +1,239 @@
+"""The demo model's networks: the real architecture of 2.3 at a small size, described by the official configuration."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+import torch
+from diffusers.models.autoencoders.autoencoder_kl_ltx2 import LTX2VideoDecoder3d, LTX2VideoEncoder3d
+from diffusers.pipelines.ltx2.latent_upsampler import LTX2LatentUpsamplerModel
+from latents import NUM_CHANNELS, NUM_LIVE
+from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+from torch import Tensor, nn
+from transformers import Gemma3TextConfig, Gemma3TextModel
+from world import sample_attributes, sentence
+
+from podium.models.configs import upsampler_arguments, video_decoder_arguments, video_encoder_arguments
+from podium.models.text_encoder import EmbeddingsProcessor
+from podium.models.tiny_pack.audio import audio_vae_config
+from podium.models.tiny_pack.gemma import gemma_3_config
+from podium.models.tiny_pack.traits import LTX_2_3
+from podium.models.tiny_pack.transformer import transformer_config
+from podium.models.tiny_pack.upsamplers import SPATIAL_X2, upsampler_config
+from podium.models.tiny_pack.video_vae import video_vae_config
+from podium.models.tiny_pack.vocoder import vocoder_config
+from podium.models.transformer.config import TransformerConfig
+from podium.models.transformer.inputs import StreamInput, Timesteps
+from podium.models.transformer.model import AVTransformer, Ropes
+
+Config = dict[str, Any]
+
+NUM_LAYERS, NUM_HEADS, VIDEO_HEAD_DIM, AUDIO_HEAD_DIM = 8, 8, 16, 4
+GEMMA_DIM, NUM_GEMMA_LAYERS, NUM_TOKENS = 64, 3, 512
+MAX_TEXT = 1024
+"""Text tokens that the connectors see, registers included."""
+
+_SPECIAL = ("<pad>", "<eos>", "<bos>", "<unk>", "<start_of_turn>", "<end_of_turn>")
+_BOS = 2
+
+
+def transformer_section() -> Config:
+    """Return the `transformer` section of the checkpoint's configuration."""
+    video_dim, audio_dim = NUM_HEADS * VIDEO_HEAD_DIM, NUM_HEADS * AUDIO_HEAD_DIM
+    return dict(transformer_config(LTX_2_3)) | {
+        "num_layers": NUM_LAYERS,
+        "num_attention_heads": NUM_HEADS,
+        "attention_head_dim": VIDEO_HEAD_DIM,
+        "cross_attention_dim": video_dim,
+        "caption_channels": GEMMA_DIM,
+        "audio_num_attention_heads": NUM_HEADS,
+        "audio_attention_head_dim": AUDIO_HEAD_DIM,
+        "audio_cross_attention_dim": audio_dim,
+        "connector_num_attention_heads": NUM_HEADS,
+        "connector_attention_head_dim": VIDEO_HEAD_DIM,
+        "connector_num_layers": 1,
+        "audio_connector_num_attention_heads": NUM_HEADS,
+        "audio_connector_attention_head_dim": AUDIO_HEAD_DIM,
+        "audio_connector_num_layers": 1,
+    }
+
+
+def vae_section() -> Config:
+    """Return the `vae` section: three halvings of everything, and a decoder that undoes them in four strides."""
+    residual = [["res_x", {"num_layers": count}] for count in (0, 1, 0, 0)]
+    shrinking = [["compress_all_res", {"multiplier": 1}]] * 3
+    encoder = [block for pair in zip(residual, [*shrinking, None], strict=True) for block in pair if block]
+    growing = [["compress_all", 1], ["compress_all", 2], ["compress_space", 1], ["compress_time", 2]]
+    decoder: list[Any] = [["res_x", {"num_layers": 2}]]
+    for kind, multiplier in growing:
+        decoder += [[kind, {"multiplier": multiplier}], ["res_x", {"num_layers": 1}]]
+    return dict(video_vae_config(LTX_2_3)) | {
+        "encoder_blocks": encoder,
+        "decoder_blocks": decoder,
+        "decoder_base_channels": 28,
+        "spatial_padding_mode": "zeros",
+    }
+
+
+def checkpoint_config() -> Config:
+    """Return the whole configuration of the monolith."""
+    return {
+        "transformer": transformer_section(),
+        "vae": vae_section(),
+        "audio_vae": audio_vae_config(),
+        "vocoder": vocoder_config(LTX_2_3),
+        "scheduler": {"_class_name": "RectifiedFlowScheduler", "sampler": "LinearQuadratic"},
+    }
+
+
+def make_encoder() -> LTX2VideoEncoder3d:
+    """Return the video encoder: pixels to 128 channels and more, of which the first 31 are used."""
+    return LTX2VideoEncoder3d(**video_encoder_arguments(vae_section()))
+
+
+def make_decoder() -> LTX2VideoDecoder3d:
+    """Return the video decoder, which reads the live channels only."""
+    decoder = LTX2VideoDecoder3d(**video_decoder_arguments(vae_section()))
+    with torch.no_grad():
+        decoder.conv_in.conv.weight[:, NUM_LIVE:] = 0
+    return decoder
+
+
+def make_upsampler() -> LTX2LatentUpsamplerModel:
+    """Return the x2 upscaler, which reads and writes the live channels only."""
+    upsampler = LTX2LatentUpsamplerModel(**upsampler_arguments(dict(upsampler_config(SPATIAL_X2))))
+    with torch.no_grad():
+        upsampler.initial_conv.weight[:, NUM_LIVE:] = 0
+        upsampler.final_conv.weight[NUM_LIVE:] = 0
+        upsampler.final_conv.bias[NUM_LIVE:] = 0
+    return upsampler
+
+
+def gemma_config() -> Config:
+    """Return the config.json of the text encoder's folder: the language model alone."""
+    text = dict(gemma_3_config()["text_config"])  # type: ignore[arg-type, call-overload]
+    text |= {
+        "vocab_size": NUM_TOKENS,
+        "hidden_size": GEMMA_DIM,
+        "intermediate_size": 2 * GEMMA_DIM,
+        "num_hidden_layers": NUM_GEMMA_LAYERS,
+        "layer_types": ["sliding_attention"] * (NUM_GEMMA_LAYERS - 1) + ["full_attention"],
+        "pad_token_id": 0,
+        "eos_token_id": 1,
+        "bos_token_id": _BOS,
+    }
+    return {"architectures": ["Gemma3ForCausalLM"], **text}
+
+
+def make_tokenizer(num_sentences: int = 20000) -> Tokenizer:
+    """Return a byte-pair tokenizer of the world's sentences; other words fall apart into bytes."""
+    tokenizer = Tokenizer(models.BPE(unk_token="<unk>", byte_fallback=True, fuse_unk=True))
+    tokenizer.normalizer = normalizers.Sequence(
+        [normalizers.Lowercase(), normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")]
+    )
+    tokenizer.pre_tokenizer = pre_tokenizers.Split("▁", "merged_with_next")
+    rng = random.Random(0)
+    texts = [sentence(rng, sample_attributes(rng, is_held_out=False)) for _ in range(num_sentences)]
+    special = [AddedToken(text, special=True, normalized=False) for text in _SPECIAL]
+    byte_tokens = [f"<0x{value:02X}>" for value in range(256)]
+    trainer = trainers.BpeTrainer(vocab_size=NUM_TOKENS, special_tokens=[*special, *byte_tokens], show_progress=False)
+    tokenizer.train_from_iterator(texts, trainer)
+    # Bytes are pieces of words and must not be found whole in a text.
+    description = json.loads(tokenizer.to_str())
+    description["added_tokens"] = [token for token in description["added_tokens"] if token["content"] in _SPECIAL]
+    tokenizer = Tokenizer.from_str(json.dumps(description))
+    tokenizer.decoder = decoders.Sequence([decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()])
+    tokenizer.post_processor = processors.TemplateProcessing(single="<bos> $A", special_tokens=[("<bos>", _BOS)])
+    return tokenizer
+
+
+class DemoNetwork(nn.Module):
+    """Everything that turns words and noise into latents: text encoder, projection, connectors, transformer.
+
+    The audio stream stays silent: its weights are zero, and the video stream is trained without it.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gemma = Gemma3TextModel(Gemma3TextConfig.from_dict(gemma_config()))
+        self.processor = EmbeddingsProcessor(transformer_section(), NUM_GEMMA_LAYERS + 1)
+        self.transformer = AVTransformer(TransformerConfig.from_official(transformer_section()))
+        self.reset()
+
+    @torch.no_grad()
+    def reset(self) -> None:
+        """Draw the weights anew: small ones, none where nothing may flow."""
+        for name, parameter in self.named_parameters():
+            if "audio" in name or "a2v" in name or "v2a" in name:
+                parameter.zero_()
+            elif name.startswith("transformer."):
+                _initialise(name, parameter)
+        self.transformer.patchify_proj.weight[:, NUM_LIVE:] = 0
+        self.transformer.proj_out.weight.zero_()
+        self.transformer.proj_out.bias.zero_()
+
+    def trained_parameters(self) -> list[nn.Parameter]:
+        """Return the parameters that training moves; the audio stream's are none of them."""
+        silent = ("audio", "a2v", "v2a", "av_ca")
+        return [p for name, p in self.named_parameters() if not any(word in name for word in silent)]
+
+    def context(self, ids: Tensor, lengths: Tensor, num_text: int) -> Tensor:
+        """Return the video contexts [B, num_text, 128] of token ids [B, N], filled up on the right.
+
+        Args:
+            lengths: [B] tokens of each prompt.
+            num_text: A multiple of 128, at least N; 1024 in use.
+        """
+        num_ids = ids.shape[1]
+        place = torch.arange(num_ids, device=ids.device)
+        # As if padded on the left to 1024; what lies right of a prompt is never attended, since attention is causal.
+        positions = (MAX_TEXT - lengths[:, None] + place).clamp(max=MAX_TEXT - 1)
+        causal = torch.full((num_ids, num_ids), -1e9, device=ids.device).triu(1)[None, None]
+        states = self.gemma(
+            input_ids=ids,
+            attention_mask={"full_attention": causal, "sliding_attention": causal},
+            position_ids=positions,
+            output_hidden_states=True,
+            use_cache=False,
+        ).hidden_states
+        hidden = torch.stack(states, dim=-1).float()
+        normal = hidden * torch.rsqrt(hidden.square().mean(dim=2, keepdim=True) + 1e-6)
+        scale = (NUM_HEADS * VIDEO_HEAD_DIM / GEMMA_DIM) ** 0.5
+        features = self.processor.video_projection(normal.flatten(2) * scale)
+        padded = nn.functional.pad(features, (0, 0, 0, num_text - num_ids))
+        text_place = torch.arange(num_text, device=ids.device)
+        mask = torch.where(text_place[None] < lengths[:, None], 0.0, -1e9).to(padded.dtype)[:, None, None]
+        context: Tensor = self.processor.video_connector(padded, mask)[0]
+        return context
+
+    def velocity(self, latent: Tensor, timesteps: Timesteps, sigma: Tensor, context: Tensor, ropes: Ropes) -> Tensor:
+        """Return the velocity [B, T, 128] of noisy tokens [B, T, 128] at noise levels `sigma` [B]."""
+        stream = StreamInput(
+            latent=latent,
+            timesteps=timesteps,
+            sigma=sigma,
+            context=context,
+            rope=ropes.own,
+            cross_rope=ropes.cross,
+        )
+        video, _ = self.transformer(stream, None)
+        assert video is not None, "the video stream was given"
+        return video
+
+
+def _initialise(name: str, parameter: nn.Parameter) -> None:
+    if name.endswith("scale_shift_table"):
+        nn.init.normal_(parameter, std=0.02)
+    elif parameter.ndim == 2:
+        nn.init.xavier_uniform_(parameter)
+        if "adaln_single.linear" in name or name.endswith((".to_out.0.weight", ".ff.net.2.weight")):
+            parameter.mul_(0.2)
+    elif name.endswith("bias"):
+        nn.init.zeros_(parameter)
+
+
+def live_only(tokens: Tensor) -> Tensor:
+    """Return tokens [B, T, 128] from live channels [B, T, 31]."""
+    return nn.functional.pad(tokens, (0, NUM_CHANNELS - NUM_LIVE))
