@@ -39,6 +39,17 @@ class Node:
     def is_usable(self) -> bool:
         return {ENABLED, SENSITIVE, SHOWING} <= self.states
 
+    def value_now(self) -> float:
+        """Return how far it is moved."""
+        (value,) = self.reader.call(
+            self.path, "org.freedesktop.DBus.Properties", "Get", "ss", "org.a11y.atspi.Value", "CurrentValue"
+        )
+        return float(value[1])
+
+    def do(self) -> None:
+        """Do what it is for, as a tool for whoever has no mouse does."""
+        self.reader.call(self.path, "Action", "DoAction", "i", 0)
+
     def middle(self) -> tuple[int, int]:
         """Return the middle of it on the screen."""
         ((x, y, width, height),) = self.reader.call(self.path, "Component", "GetExtents", "u", 0)
@@ -107,17 +118,17 @@ class Reader:
         (text,) = self.call(path, "Text", "GetText", "ii", 0, -1)
         return str(text)
 
-    def walk(self, path: str = ROOT, depth: int = 0) -> Iterator[Node]:
-        """Return what is shown, from the outside in."""
+    def walk(self, path: str = ROOT, depth: int = 0, *, shown_only: bool = True) -> Iterator[Node]:
+        """Return what is there, from the outside in; by default only what is shown."""
         ((low, high),) = self.call(path, "Accessible", "GetState")
         states = frozenset(bit for bit in range(64) if (low | high << 32) >> bit & 1)
         # A window that another one covers is there all the same.
-        if depth > 1 and VISIBLE not in states:
+        if shown_only and depth > 1 and VISIBLE not in states:
             return
         yield Node(self, path, self.name_of(path), states)
         (children,) = self.call(path, "Accessible", "GetChildren")
         for _, child in children:
             try:
-                yield from self.walk(child, depth + 1)
+                yield from self.walk(child, depth + 1, shown_only=shown_only)
             except GoneError:
                 continue

@@ -6,6 +6,8 @@ import signal
 import traceback
 from dataclasses import dataclass
 
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication
+
 from podium.errors import PodiumError
 from podium.jobs import Phase
 from podium.multigpu.errors import (
@@ -22,39 +24,58 @@ from podium.multigpu.errors import (
 from podium.ui.state.values import ErrorMessage
 
 _MEMORY_MARKS = ("out of memory", "OutOfMemory", "MemoryError")
-_MEMORY_ADVICE = (
+_MEMORY_ADVICE = QT_TRANSLATE_NOOP(
+    "Messages",
     "The memory of a device did not suffice. Fewer frames, a smaller size, or more GPUs may do; so may closing what "
-    "else uses them."
+    "else uses them.",
 )
 # The first that fits, so the narrower type stands before the wider. None: the error's own words are for the artist.
-_SENTENCES: tuple[tuple[type[Exception], str | None], ...] = (
-    (RunnerCrashedError, "A rank failed on a fault in Podium or beneath it. The details tell where."),
+_SENTENCES: tuple[tuple[type[Exception], object], ...] = (
+    (
+        RunnerCrashedError,
+        QT_TRANSLATE_NOOP("Messages", "A rank failed on a fault in Podium or beneath it. The details tell where."),
+    ),
     (WorkerDiedError, None),
-    (JobTimeoutError, "The clip took longer than it was given, and the fleet was stopped."),
-    (StartTimeoutError, "The fleet was not ready in time and was stopped. The details tell what each device was at."),
+    (
+        JobTimeoutError,
+        QT_TRANSLATE_NOOP("Messages", "The clip took longer than it was given, and the fleet was stopped."),
+    ),
+    (
+        StartTimeoutError,
+        QT_TRANSLATE_NOOP(
+            "Messages", "The fleet was not ready in time and was stopped. The details tell what each device was at."
+        ),
+    ),
     (PlacementError, None),
     (SymmetricRunnerError, None),
-    (AsymmetricRunnerError, "The devices did not agree on what is wrong with this clip. Start the fleet anew."),
+    (
+        AsymmetricRunnerError,
+        QT_TRANSLATE_NOOP(
+            "Messages", "The devices did not agree on what is wrong with this clip. Start the fleet anew."
+        ),
+    ),
     (ControllerStoppedError, None),
     (FleetError, None),
     (PodiumError, None),
     (MemoryError, _MEMORY_ADVICE),
 )
-_FAULT = "Podium failed on a fault of its own ({0}). The details tell where."
+_FAULT = QT_TRANSLATE_NOOP("Messages", "Podium failed on a fault of its own ({0}). The details tell where.")
+_KILLED = QT_TRANSLATE_NOOP(
+    "Messages", "{0} Fewer devices on the CPU, a smaller clip, or more memory in the machine may do."
+)
 
 
 def message_of(error: BaseException) -> ErrorMessage:
     """Return what the artist is told of an error."""
     details = _details(error)
     if isinstance(error, RunnerCrashedError) and any(mark in f"{error} {details}" for mark in _MEMORY_MARKS):
-        return ErrorMessage(_MEMORY_ADVICE, details)
+        return ErrorMessage(_translated(_MEMORY_ADVICE), details)
     if isinstance(error, WorkerDiedError) and error.signal == signal.SIGKILL:
-        text = f"{error.message} Fewer devices on the CPU, a smaller clip, or more memory in the machine may do."
-        return ErrorMessage(text, details)
+        return ErrorMessage(_translated(_KILLED).format(error.message), details)
     for kind, sentence in _SENTENCES:
         if isinstance(error, kind):
-            return ErrorMessage(sentence or _own_words(error), details)
-    return ErrorMessage(_FAULT.format(type(error).__name__), details)
+            return ErrorMessage(_translated(sentence) if sentence else _own_words(error), details)
+    return ErrorMessage(_translated(_FAULT).format(type(error).__name__), details)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +99,10 @@ def place_of(error: BaseException) -> FailurePlace:
     if isinstance(error, (JobTimeoutError, StartTimeoutError)) and len(error.ranks) == 1:
         return FailurePlace(error.ranks[0], error.phases[0])
     return FailurePlace()
+
+
+def _translated(source: object) -> str:
+    return QCoreApplication.translate("Messages", str(source))
 
 
 def _own_words(error: BaseException) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from types import ModuleType
 from typing import Protocol
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QObject, Signal
 
 from podium.jobs import ClipFinished, DurationPredicted, JobEvent, PromptEnhanced
 from podium.ui.baton import Baton, Controller, Ticket
@@ -39,6 +39,13 @@ STOP_LIMIT_S = 20.0
 EXERCISE_LIMIT_S = 30.0
 JobResult = ClipFinished | PromptEnhanced | DurationPredicted
 """What a job ends with."""
+_SECOND_FAILURE = QT_TRANSLATE_NOOP(
+    "Messages", "{0} That is the second failure in a row, so no new fleet is started by itself."
+)
+_ANOTHER_FAILURE = QT_TRANSLATE_NOOP(
+    "Messages", "{0} That is another failure in a row, so no new fleet is started by itself."
+)
+_NO_RESULT = QT_TRANSLATE_NOOP("Messages", "The job ended without a result. That is a fault in Podium.")
 _log = logging.getLogger(__name__)
 
 
@@ -311,9 +318,9 @@ class Owner:
         message: ErrorMessage = _messages().message_of(error)
         if self._num_failures < MAX_FAILURES or not isinstance(error, _multigpu().FleetError):
             return message
-        number = "the second" if self._num_failures == MAX_FAILURES else "another"
-        text = f"{message.sentence} That is {number} failure in a row, so no new fleet is started by itself."
-        return ErrorMessage(text, message.details)
+        text = _SECOND_FAILURE if self._num_failures == MAX_FAILURES else _ANOTHER_FAILURE
+        sentence = QCoreApplication.translate("Messages", str(text)).format(message.sentence)
+        return ErrorMessage(sentence, message.details)
 
     def _check_fleet(self) -> None:
         controller, spec = self._controller, self._spec
@@ -376,7 +383,7 @@ def _ended(key: int, result: JobResult | None) -> JobEnded:
         return JobEnded(key, JobPhase.FINISHED, clip=result)
     if result is not None:
         return JobEnded(key, JobPhase.FINISHED, answer=result)
-    message = ErrorMessage("The job ended without a result. That is a fault in Podium.")
+    message = ErrorMessage(QCoreApplication.translate("Messages", str(_NO_RESULT)))
     return JobEnded(key, JobPhase.FAILED, message=message)
 
 

@@ -97,7 +97,7 @@ class Metrics:
     wipe_grip: int = 28
     window_width: int = 1440
     window_height: int = 900
-    window_min_width: int = 1120
+    window_min_width: int = 1180
     window_min_height: int = 640
 
 

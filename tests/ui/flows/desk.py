@@ -187,6 +187,10 @@ class Desk:
         self._xdotool("mousemove", str(x), str(y), "click", "1")
         self.num_clicks += 1
 
+    def do(self, name: str, *, role: str = "") -> None:
+        """Have something done by its name, where there is no mouse."""
+        self.wait(lambda: self._named(name, role), name).do()
+
     def press(self, *keys: str) -> None:
         """Press keys one after another, such as "ctrl+Return"."""
         self._xdotool("key", "--clearmodifiers", *keys)
@@ -219,6 +223,13 @@ class Desk:
             if program.poll() is None:
                 program.send_signal(signal.SIGTERM)
             program.wait(timeout=LONG_S)
+
+    def _named(self, name: str, role: str) -> Node | None:
+        # An entry of a menu that is shut is not shown, and can be chosen.
+        for node in self.reader.walk(shown_only=role != "menu item"):
+            if node.name == name and node.role == role and (role == "menu item" or node.is_usable):
+                return node
+        return None
 
     def _look(self, condition: Callable[[], T]) -> T | None:
         try:
@@ -270,6 +281,11 @@ def open_screen() -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
             finally:
                 manager.terminate()
                 server.terminate()
+
+
+def busy(limit_s: float) -> float:
+    """Return a limit of the contract's, as many times longer as there are to share the machine."""
+    return limit_s * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
 
 
 def family(program: subprocess.Popen[str]) -> list[psutil.Process]:

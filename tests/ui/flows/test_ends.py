@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import time
@@ -11,17 +10,12 @@ from contextlib import suppress
 import psutil
 import pytest
 
-from tests.ui.flows.desk import ENDS_S, Desk, Home, family, left_over
+from tests.ui.flows.desk import ENDS_S, Desk, Home, busy, family, left_over
 
 pytestmark = pytest.mark.flows
 # Long enough for each phase to be met, on one core.
 NUM_FRAMES = 49
 FIRST, SECOND = "a lighthouse in the rain", "a second clip"
-
-
-def busy(limit_s: float) -> float:
-    """Return a limit of the contract's, as many times longer as there are to share the machine."""
-    return limit_s * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
 
 
 def bring_to(desk: Desk, home: Home, phase: str) -> subprocess.Popen[str]:

@@ -151,8 +151,8 @@ def _cut_hint(field: QLineEdit) -> Iterator[str]:
     option = QStyleOptionFrame()
     field.initStyleOption(option)
     inner = field.style().subElementRect(QStyle.SubElement.SE_LineEditContents, option, field)
-    # Its icons are buttons within it.
-    icons = sum(button.width() for button in field.findChildren(QToolButton) if button.isVisible())
+    # Its icons are buttons within it; the one that clears it has its place while there is nothing to clear, too.
+    icons = sum(button.width() for button in field.findChildren(QToolButton))
     room = inner.width() - icons
     if not field.text() and width > room + SLACK_PX:
         yield f"its hint needs {width:.0f} px and has {room}"

@@ -11,7 +11,7 @@ from podium.helper.requests import CheckedJob, CheckRequest
 from podium.jobs import PromptEnhanced
 from podium.ui.state.events import FleetStarting
 from podium.ui.state.values import ALL_PARTS, ErrorMessage
-from podium.ui.views.dialogs import CloseDialog
+from podium.ui.views.dialogs import AboutDialog, CloseDialog
 from podium.ui.views.fault_dialog import FaultDialog
 from podium.ui.views.main_window import MainWindow
 from podium.ui.views.preset_view import ManagePresetsDialog, SavePresetDialog
@@ -77,7 +77,8 @@ def shortcuts(world: World, window: MainWindow) -> QWidget:
 
 
 def about(world: World, window: MainWindow) -> QWidget:
-    window.dialogs.show_about()
+    # Not the version of today.
+    AboutDialog("1.0.0", window).open()
     return _dialog(window)
 
 

@@ -21,7 +21,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ["QT_FFMPEG_DECODING_HW_DEVICE_TYPES"] = os.environ["QT_FFMPEG_ENCODING_HW_DEVICE_TYPES"] = ","
 os.environ["QT_LOGGING_RULES"] = "*.debug=false;qt.multimedia*=false"
 
-from PySide6.QtCore import QDeadlineTimer
+from PySide6.QtCore import QDeadlineTimer, QEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
 from podium.jobs import ClipFinished
@@ -34,6 +34,7 @@ from tests.fakes.ui import make_session
 from tests.ui.views import fleet_scenes, scenes, work_scenes
 from tests.ui.views.conftest import write_clip
 from tests.ui.views.layout_faults import find_faults
+from tests.ui.views.other_views import OTHER_VIEWS
 from tests.ui.views.pseudo_language import LongerLanguage
 from tests.ui.views.scenery import evening
 from tests.ui.views.scenes import World, make_window
@@ -162,7 +163,38 @@ def render(variant: Variant, folder: Path, themes: Sequence[str]) -> dict[str, l
                     assert picture.devicePixelRatio() == variant.scale
                     assert picture.save(str(folder / f"{shown.name}-{theme_name}.png"))
                     faults[f"{shown.name}-{theme_name}"] = find_faults(widget)
+    # Scales are the same to all; words are not.
+    return faults | (render_others(application, folder) if variant.language else {})
+
+
+def render_others(application: QApplication, folder: Path) -> dict[str, list[str]]:
+    """Render dialogs, menus and the like in a language; return the faults of each."""
+    faults = {}
+    for name, opener in OTHER_VIEWS.items():
+        world = World(*make_session(Path("/home/ada/Videos")))
+        window = MainWindow(world.session, is_motion_reduced=True)
+        window.show_workspace()
+        window.show()
+        application.processEvents()
+        widget = opener(world, window)
+        settle(application)
+        assert widget.grab().save(str(folder / f"other-{name}.png"))
+        faults[f"other-{name}"] = find_faults(widget)
+        if widget.isWindow():
+            widget.close()
+        window._may_close = True
+        window.close()
+        world.session.close()
+        window.deleteLater()
+        settle(application)
     return faults
+
+
+def settle(application: QApplication) -> None:
+    """Let Qt do all that is due, what is to be deleted included."""
+    for _ in range(5):
+        application.processEvents()
+    application.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
 class opened:  # noqa: N801 - a context
@@ -182,8 +214,7 @@ class opened:  # noqa: N801 - a context
         widget.show()
         self._application.processEvents()
         self._shown.settle(widget)
-        for _ in range(5):
-            self._application.processEvents()
+        settle(self._application)
         return widget
 
     def __exit__(self, *_: object) -> None:

@@ -19,6 +19,7 @@ import torch
 import torch.distributed as dist
 
 from podium.errors import PodiumError
+from podium.heap import give_back_freed
 from podium.jobs import DurationRequest, EnhanceRequest, GenerationRequest, JobEvent, Phase, PipelineKind
 from podium.models.builder import SingleGPUModelBuilder
 from podium.models.duration_head import duration_head_builder
@@ -302,6 +303,8 @@ class ClipRunner(MGPURunner, Generic[P]):
             stage_clips=self._stage_clips,
         )
         yield from report_clip(self._pipeline, request, context)
+        # Milliseconds, between two jobs: what this one left free would not fit the next one's pieces, and grow.
+        give_back_freed()
 
     def _predict_duration(self, request: DurationRequest) -> Iterator[JobEvent]:
         head = duration_head_builder(self._paths.duration_path, self._registry)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
-from podium.jobs import PHASE_WORDS
 from podium.models.residency import Place, ResidencyPlan
 from podium.ui.state.estimate import EstimateState, MemoryEstimate
+from podium.ui.state.phase_words import phase_words
 from podium.ui.theme import METRICS, Tint
 from podium.ui.views.widgets.elided_label import ElidedLabel
 from podium.ui.views.widgets.icon_label import IconLabel
@@ -103,7 +103,7 @@ class EstimateView(QWidget):
         """Return the phases with what each takes, and where parts wait that have no room to stay."""
         if most is None:
             return []
-        phases = [f"{PHASE_WORDS[phase]}: {bytes_in_words(num_bytes)}" for phase, num_bytes in most.need.by_phase]
+        phases = [f"{phase_words(phase)}: {bytes_in_words(num_bytes)}" for phase, num_bytes in most.need.by_phase]
         return phases if most.index is None else [*phases, *self._residency_lines(self._state.residency)]
 
     def _residency_lines(self, residency: ResidencyPlan) -> list[str]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from podium.jobs import PHASE_WORDS, Phase
+from podium.jobs import Phase
 from podium.ui.state.cards import CardState, DeviceCard
+from podium.ui.state.phase_words import phase_words
 from podium.ui.state.values import RankRow
 from podium.ui.theme import METRICS, Tint
 from podium.ui.views.widgets.elided_label import ElidedLabel
@@ -183,7 +184,7 @@ class RankLine(QWidget):
         """Show how a rank is."""
         self._rank.setText(self.tr("Rank {0}").format(rank.rank))
         step = self._step_in_words(rank)
-        self._phase.show_text(", ".join(filter(None, (PHASE_WORDS[rank.phase], step))))
+        self._phase.show_text(", ".join(filter(None, (phase_words(rank.phase), step))))
         self._sign.setText(self.tr("{0} s ago").format(f"{rank.sign_age_s:.1f}"))
         give(self._sign, tone="" if rank.is_responding else "danger")
         self._meter.show_share(_share(rank), tone="" if rank.is_responding else "danger")

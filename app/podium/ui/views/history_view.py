@@ -113,9 +113,8 @@ class HistoryView(QWidget):
         self._search.setAccessibleName(self.tr("Search the history"))
         self._search.setClearButtonEnabled(True)
         self._search.addAction(load_icon("search"), QLineEdit.ActionPosition.LeadingPosition)
-        self._search.setMaximumWidth(METRICS.search_width)
-        # In a small window the filters give way first: their lists have the whole of every name.
-        self._search.setMinimumWidth(METRICS.search_width * 4 // 5)
+        # In a small window the filters give way: their lists have the whole of every name.
+        self._search.setFixedWidth(METRICS.search_width)
         actions = self.actions_of_list
         self._starred = make_action_button(actions.starred_only, "star")
         self._lora = _make_filter(self.tr("Filter by LoRA"))

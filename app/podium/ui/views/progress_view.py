@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QPushButton, QWidget
 
-from podium.jobs import PHASE_WORDS, Phase
+from podium.jobs import Phase
 from podium.ui.state.job import JobState
+from podium.ui.state.phase_words import phase_words
 from podium.ui.state.progress import PHASE_ORDER
 from podium.ui.state.values import CancelPhase, JobPhase, PhaseRow
 from podium.ui.theme import METRICS, Tint, load_icon
@@ -29,7 +30,7 @@ class ProgressView(QWidget):
         self._cost = make_label("", "caption")
         give(self._cost, tone="warning")
         self._cancel = make_button("")
-        self._segments = {phase: PhaseSegment(PHASE_WORDS[phase]) for phase in PHASE_ORDER}
+        self._segments = {phase: PhaseSegment(phase_words(phase)) for phase in PHASE_ORDER}
         head = row(self._title, self._left, None, self._cost, self._cancel, spacing=METRICS.space_m)
         strip = row(spacing=METRICS.space_s)
         for segment in self._segments.values():
@@ -83,8 +84,8 @@ class ProgressView(QWidget):
         if current is None:
             return self.tr("Working…")
         if current.step is None or current.num_steps is None:
-            return f"{current.words}…"
-        return self.tr("{0}, step {1} of {2}").format(current.words, current.step, current.num_steps)
+            return f"{phase_words(current.phase)}…"
+        return self.tr("{0}, step {1} of {2}").format(phase_words(current.phase), current.step, current.num_steps)
 
     def _show_phases(self, rows: dict[Phase, PhaseRow]) -> None:
         for phase, segment in self._segments.items():

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject
 
-from podium.jobs import PHASE_WORDS, PipelineKind
+from podium.jobs import PipelineKind
+from podium.ui.state.phase_words import phase_words
 from podium.ui.state.values import EntryStatus, QueueEntry
 from podium.ui.theme import Tint
 from podium.ui.views.widgets.words import seconds_in_words
@@ -78,7 +79,7 @@ class QueueWords(QObject):
         if entry.failed_rank is not None:
             parts.append(self.tr("Rank {0}").format(entry.failed_rank))
         if entry.failed_phase is not None:
-            parts.append(PHASE_WORDS[entry.failed_phase])
+            parts.append(phase_words(entry.failed_phase))
         return ", ".join(parts) if entry.status.is_over else ""
 
     def failure(self, entry: QueueEntry) -> str:

@@ -1,0 +1,226 @@
+"""Every text of the window can be said in another language, and is said in German."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+os.environ["QT_FFMPEG_DECODING_HW_DEVICE_TYPES"] = ","
+os.environ["QT_FFMPEG_ENCODING_HW_DEVICE_TYPES"] = ","
+
+import pytest
+from PySide6.QtCore import QTranslator
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QMenu, QWidget
+
+import podium
+import podium_resources
+from podium.assets import read_bytes
+from podium.jobs import PHASE_WORDS, Phase
+from podium.ui import translation
+from podium.ui.state.phase_words import SOURCES, phase_words
+from podium.ui.theme import apply_theme
+from podium.ui.translation import LANGUAGES, choose_language, install_translation
+from podium.ui.views.main_window import MainWindow
+
+from tests.fakes.ui import make_session
+from tests.ui.views import scenes, work_scenes
+from tests.ui.views.scenes import Scene, World, make_window
+
+UI = Path(podium.__file__).parent / "ui"
+FOLDER = Path(podium_resources.__file__).parent / "translations"
+# Names, units and what is spelled alike.
+PLACEHOLDER = re.compile(r"\{[^{}]*\}|%n|%\d")
+
+
+@dataclass(frozen=True)
+class Message:
+    """A text with its translation."""
+
+    context: str
+    source: str
+    text: str
+    is_done: bool
+
+
+def messages(file: Path) -> list[Message]:
+    """Return what a file of translations holds."""
+    found = []
+    for context in ElementTree.parse(file).getroot().iter("context"):
+        for message in context.iter("message"):
+            said = message.find("translation")
+            assert said is not None
+            name, source = context.findtext("name"), message.findtext("source")
+            assert name is not None
+            assert source is not None
+            found.append(Message(name, source, said.text or "", is_done=said.get("type") is None))
+    return found
+
+
+def tool(name: str, *arguments: str | Path) -> None:
+    """Run one of Qt's own."""
+    subprocess.run([Path(sys.executable).with_name(f"pyside6-{name}"), *arguments], check=True, capture_output=True)
+
+
+@pytest.fixture(params=LANGUAGES)
+def language(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    return name
+
+
+@pytest.fixture
+def stored(language: str) -> list[Message]:
+    return messages(FOLDER / f"podium_{language}.ts")
+
+
+def test_every_translation_is_of_a_language_that_can_be_chosen() -> None:
+    assert {path.stem for path in FOLDER.glob("*.ts")} == {f"podium_{language}" for language in LANGUAGES}
+
+
+def test_what_the_window_says_is_what_is_translated(language: str, stored: list[Message], tmp_path: Path) -> None:
+    """If this fails: `packaging/dev translate` brings the file up to date and names what lacks a translation."""
+    copy = tmp_path / f"podium_{language}.ts"
+    shutil.copy(FOLDER / copy.name, copy)
+    sources = sorted(str(path) for path in UI.rglob("*.py"))
+    tool("lupdate", "-silent", "-locations", "none", "-no-obsolete", *sources, "-ts", copy)
+    said = {(message.context, message.source) for message in messages(copy)}
+    known = {(message.context, message.source) for message in stored}
+    assert len(said) > 500
+    assert said - known == set()
+    assert known - said == set()
+
+
+def test_nothing_is_left_untranslated(stored: list[Message]) -> None:
+    assert [(one.context, one.source) for one in stored if not one.is_done or not one.text.strip()] == []
+
+
+def test_what_is_filled_in_is_filled_in_there_too(stored: list[Message]) -> None:
+    wrong = [one for one in stored if sorted(PLACEHOLDER.findall(one.source)) != sorted(PLACEHOLDER.findall(one.text))]
+    assert wrong == []
+
+
+def test_spaces_dots_and_letters_for_keys_are_kept(stored: list[Message]) -> None:
+    def frame(text: str) -> tuple[object, ...]:
+        stripped = text.strip()
+        return text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :], stripped.endswith("…"), "&" in text
+
+    assert [one for one in stored if frame(one.source) != frame(one.text)] == []
+
+
+def test_german_quotes_are_german(stored: list[Message], language: str) -> None:
+    assert language == "de"
+    assert [one.text for one in stored if re.search('[”"]|“\\w', one.text)] == []
+    assert [one.text for one in stored if one.text.count("„") != one.text.count("“")] == []
+
+
+def test_german_says_sie(stored: list[Message], language: str) -> None:
+    assert language == "de"
+    assert [one.text for one in stored if re.search(r"\b(du|dein\w*|dich|dir)\b", one.text, re.IGNORECASE)] == []
+
+
+def test_the_compiled_file_is_that_of_the_texts(language: str, tmp_path: Path) -> None:
+    compiled = tmp_path / "made.qm"
+    tool("lrelease", "-silent", FOLDER / f"podium_{language}.ts", "-qm", compiled)
+    assert compiled.read_bytes() == read_bytes(f"translations/podium_{language}.qm")
+
+
+def test_phases_have_words_that_can_be_found_for_translation() -> None:
+    assert set(SOURCES) == set(PHASE_WORDS.values())
+    assert {phase_words(phase) for phase in Phase} == set(SOURCES)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "chosen"),
+    [
+        (["de-AT", "en"], "de"),
+        (["de_DE.UTF-8"], "de"),
+        (["en-GB", "de"], "en"),
+        (["fr-FR", "de-CH", "en"], "de"),
+        (["fr"], "en"),
+        (["C"], "en"),
+        ([], "en"),
+    ],
+)
+def test_the_first_language_that_podium_speaks_is_chosen(wanted: list[str], chosen: str) -> None:
+    assert choose_language(wanted) == chosen
+
+
+@pytest.fixture
+def german(qapp: QApplication) -> Iterator[None]:
+    """Have the application speak German for a test."""
+    before = set(qapp.findChildren(QTranslator))
+    assert install_translation(qapp, "de") == "de"
+    yield
+    for translator in set(qapp.findChildren(QTranslator)) - before:
+        qapp.removeTranslator(translator)
+        translator.deleteLater()
+
+
+@pytest.fixture
+def world(qapp: QApplication) -> Iterator[World]:
+    apply_theme(qapp, "dark")
+    made = World(*make_session(Path("/home/ada/Videos")))
+    yield made
+    made.session.close()
+
+
+@pytest.fixture
+def opened(german: None, world: World) -> Iterator[Callable[[Scene], MainWindow]]:
+    windows: list[MainWindow] = []
+
+    def show(scene: Scene) -> MainWindow:
+        windows.append(make_window(world, scene))
+        windows[-1].show()
+        return windows[-1]
+
+    yield show
+    for window in windows:
+        window.allow_closing()
+        window.close()
+        window.deleteLater()
+
+
+def said_in(window: QWidget) -> set[str]:
+    """Return every word that a window shows or tells."""
+    widgets = window.findChildren(QWidget)
+    texts = [one.text() for one in widgets if isinstance(one, QLabel | QAbstractButton)]
+    texts += [action.text() for action in window.findChildren(QAction)]
+    texts += [menu.title() for menu in window.findChildren(QMenu)]
+    for one in widgets:
+        texts += [one.toolTip(), one.accessibleName(), one.windowTitle()]
+    return {text for text in texts if text}
+
+
+@pytest.mark.parametrize(
+    "scene", [scenes.welcomed, scenes.guided, scenes.running, scenes.failed, work_scenes.queued, work_scenes.paused]
+)
+def test_in_german_nothing_is_said_in_english(opened: Callable[[Scene], MainWindow], scene: Scene) -> None:
+    known = messages(FOLDER / "podium_de.ts")
+    german_words = {one.text for one in known}
+    # What is the same in both, and what another text is translated to, is no English.
+    english = {one.source for one in known if one.source != one.text} - german_words
+    assert said_in(opened(scene)) & english == set()
+
+
+def test_in_german_every_menu_has_letters_of_its_own(opened: Callable[[Scene], MainWindow]) -> None:
+    window = opened(scenes.guided)
+    bar = [action.text() for action in window.menuBar().actions()]
+    menus = [[action.text() for action in menu.actions() if action.text()] for menu in window.findChildren(QMenu)]
+    for texts in (bar, *menus):
+        letters = [text[text.index("&") + 1].lower() for text in texts if "&" in text]
+        assert len(set(letters)) == len(letters), texts
+
+
+@pytest.mark.logs_warnings
+def test_words_that_cannot_be_read_leave_the_window_in_english(
+    qapp: QApplication, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(translation, "read_bytes", lambda _name: b"no translation")
+    assert install_translation(qapp, "de") == "en"
