@@ -40,9 +40,10 @@ class FaultReports(QObject):
             sys.excepthook = self._hook_before
         if self._thread_hook_before is not None:
             threading.excepthook = self._thread_hook_before
-        # Qt's handler stays for the life of the process: threads of its media libraries outlive their player, and a
-        # message of theirs would be given to a handler that is no longer there.
         self._hook_before = self._thread_hook_before = None
+        # Some handler stays for the life of the process: threads of the media libraries outlive their player, and a
+        # message of theirs would be given to one that is no longer there.
+        qInstallMessageHandler(_print_qt_message)
 
     def _on_fault(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         """Tell what a slot raised: the border between Qt and Python, where it would only be printed."""
@@ -71,3 +72,9 @@ def _log_qt_message(kind: QtMsgType, context: QMessageLogContext, message: str) 
     is_chatter = kind in (QtMsgType.QtDebugMsg, QtMsgType.QtInfoMsg) or category.startswith("qt.multimedia")
     level = logging.DEBUG if is_chatter else logging.WARNING if kind is QtMsgType.QtWarningMsg else logging.ERROR
     _log.log(level, "Qt, %s: %s", category, message)
+
+
+def _print_qt_message(kind: QtMsgType, context: QMessageLogContext, message: str) -> None:
+    """Print what Qt says, as it does by itself."""
+    del kind, context
+    sys.stderr.write(f"{message}\n")
