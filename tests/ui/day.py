@@ -41,6 +41,8 @@ MAX_GROWTH = 0.03
 # A file that is being read just now.
 MAX_MORE = 2
 JOBS_LIMIT_S = 900.0
+TICK_MS = 10
+HELPER = "helper"
 _MIB = 2**20
 
 
@@ -108,11 +110,15 @@ def growth_of(row: Sequence[Held]) -> Growth:
 
 
 class Scales(QObject):
-    """Weighs every process of the window whenever a job has ended."""
+    """Weighs every process of the window whenever a job has ended; after the last, it ends the loop."""
 
-    def __init__(self, person: Person) -> None:
+    def __init__(self, application: QApplication, person: Person) -> None:
         super().__init__()
+        self._application = application
         self._person = person
+        self._timer = QTimer(self)
+        self._timer.setInterval(TICK_MS)
+        self._timer.timeout.connect(self._on_tick)
         self.rows: dict[str, list[Held]] = {}
         self.ended: list[JobEnded] = []
         person.session.job.ended.connect(self._on_ended)
@@ -121,6 +127,11 @@ class Scales(QObject):
     def num_clips(self) -> int:
         """Return how many clips were made."""
         return sum(event.clip is not None for event in self.ended)
+
+    @property
+    def has_ended_all(self) -> bool:
+        """Return whether nothing is at work, and nothing waits."""
+        return not self._person.session.queue.num_pending and self._person.session.queue.running is None
 
     def processes(self) -> dict[str, int]:
         """Return the process of each role."""
@@ -140,7 +151,22 @@ class Scales(QObject):
     def _on_ended(self, event: JobEnded) -> None:
         self.ended.append(event)
         for role, pid in self.processes().items():
-            self.rows.setdefault(role, []).append(held_by(pid))
+            if role != HELPER:
+                self._weigh(role, pid)
+        # Only now does it make this clip's thumbnail.
+        self._timer.start()
+
+    @Slot()
+    def _on_tick(self) -> None:
+        if self._person.window.helper._pending:
+            return
+        self._timer.stop()
+        self._weigh(HELPER, self.processes()[HELPER])
+        if self.has_ended_all:
+            self._application.quit()
+
+    def _weigh(self, role: str, pid: int) -> None:
+        self.rows.setdefault(role, []).append(held_by(pid))
 
 
 def _role(words: Sequence[str]) -> str:
@@ -148,7 +174,7 @@ def _role(words: Sequence[str]) -> str:
     if any(word.endswith("guard.py") for word in words):
         return "guard"
     if "podium.helper.process" in words:
-        return "helper"
+        return HELPER
     return "forkserver" if "launcher" in words else ""
 
 
@@ -194,8 +220,6 @@ def watch(application: QApplication, person: Person, scales: Scales, *, plays: b
         if plays:
             number = len(scales.ended)
             history.select(None if number % 3 == 0 else history.model.entries[0].key)
-        if not person.session.queue.num_pending and person.session.queue.running is None:
-            application.quit()
 
     ended.connect(look)
     application.exec()
@@ -252,7 +276,7 @@ def main() -> int:
     person = Person(application, window)
     try:
         start_fleet(person, values.ranks)
-        scales, previews = Scales(person), PreviewCounter(window)
+        scales, previews = Scales(application, person), PreviewCounter(window)
         loras = [pack.style_lora_path, pack.distilled_lora_path]
         options = {"num_jobs": values.jobs, "swap_every": values.swap_every, "num_prompts": values.prompts}
         queue_jobs(person, loras, **options)
