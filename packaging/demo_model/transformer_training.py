@@ -22,6 +22,7 @@ from podium.geometry import ClipFormat
 from podium.models.transformer.inputs import Timesteps
 from podium.models.transformer.model import Ropes
 from podium.pipelines.latents import video_positions
+from podium.pipelines.schedules import DISTILLED_STAGE_1_SIGMAS, DISTILLED_STAGE_2_SIGMAS
 
 NUM_STEPS = 16000
 _PEAK_RATE = 1.5e-3
@@ -31,10 +32,9 @@ _SHORT_TEXT, _LONG_TEXT = 128, 1024
 _LONG_FROM = 0.85
 """Share of the steps after which prompts are filled up to their full length."""
 
-# Source: constants of the published distilled checkpoints.
-_STAGE_1 = (1.0, 0.99375, 0.9875, 0.98125, 0.975, 0.909375, 0.725, 0.421875)
+# The sampler's own levels, the last of which is 0 and no step's begin.
+_STAGE_1, _STAGE_2 = DISTILLED_STAGE_1_SIGMAS[:-1], DISTILLED_STAGE_2_SIGMAS[:-1]
 _STAGE_1_WEIGHTS = (2.0, 1.0, 1.0, 1.5, 4.0, 4.0, 3.0, 3.0)
-_STAGE_2 = (0.909375, 0.725, 0.421875)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,34 +5,22 @@ Two estimates a step reach further than two steps would, so 15 steps do. The cli
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
-from typing import Unpack
+from collections.abc import Iterable, Sequence
 
 import torch
-from torch import Tensor
 
-from podium.jobs import Phase, PipelineKind, Quantization, as_lora_specs
+from podium.geometry import ClipFormat
+from podium.jobs import PipelineKind, Quantization
 from podium.models.paths import ModelPaths
 from podium.models.registry import Registry
-from podium.models.weight_reader import OnProgress
-from podium.pipelines.assembly import (
-    DistilledLora,
-    as_lora_spec,
-    assemble,
-    choose_paths,
-    decode_clip,
-    drain,
-    encode_guided,
-    load_first,
-    load_slots,
-)
-from podium.pipelines.blocks.diffusion import AVLatents, SamplerKind, StageRequest
-from podium.pipelines.calls import GuidedCall, LoraLike, PathLike
-from podium.pipelines.events import PipelineEvent
-from podium.pipelines.schedules import DISTILLED_STAGE_2_SIGMAS, check_strictly_falling, shifted_schedule
+from podium.pipelines.assembly import DistilledLora, as_lora_spec, assemble, choose_paths
+from podium.pipelines.blocks.diffusion import SamplerKind
+from podium.pipelines.calls import LoraLike, PathLike
+from podium.pipelines.guided import GuidedPipeline
+from podium.pipelines.schedules import check_strictly_falling, shifted_schedule
 
 
-class TI2VidTwoStagesHQPipeline:
+class TI2VidTwoStagesHQPipeline(GuidedPipeline):
     """Makes clips from a full checkpoint and its distilled LoRA.
 
     Blocks with public builder slots: `prompt_encoder`, `image_conditioner`, `stage_1`, `stage_2`, `upsampler`,
@@ -61,6 +49,9 @@ class TI2VidTwoStagesHQPipeline:
         CheckpointError: The Gemma folder holds no weights.
     """
 
+    kind = PipelineKind.HQ
+    sampler = SamplerKind.RES_2S
+
     def __init__(  # noqa: PLR0913 - the published signature
         self,
         *,
@@ -79,101 +70,11 @@ class TI2VidTwoStagesHQPipeline:
     ) -> None:
         paths = choose_paths(model_paths, checkpoint_path, gemma_root, spatial_upsampler_path)
         model = assemble(paths, registry=registry, quantization=quantization, device=device, dtype=dtype)
-        self._model = model
         strengths = (distilled_lora_strength_stage_1, distilled_lora_strength_stage_2)
-        self.distilled_lora = DistilledLora(as_lora_spec(distilled_lora), strengths)
-        self.loras = as_lora_specs(loras)
-        self.placement = model.placement
-        self.prompt_encoder = model.prompt_encoder()
-        self.image_conditioner = model.image_conditioner()
-        self.stage_1 = model.stage()
-        self.stage_2 = model.stage()
-        self.upsampler = model.upsampler()
-        self.video_decoder = model.video_decoder()
-        self.audio_decoder = model.audio_decoder()
-        self.on_progress: OnProgress | None = None
-        self.is_loaded = False
+        super().__init__(model, loras, DistilledLora(as_lora_spec(distilled_lora), strengths))
 
-    @property
-    def dtype(self) -> torch.dtype:
-        """Return the type of weights and activations."""
-        return self.placement.dtype
-
-    def load(self) -> None:
-        """Read all weights but the image encoder's, so that jobs begin at once; a second call reads nothing.
-
-        Raises:
-            CheckpointError: A file cannot be read.
-        """
-        # With the set that jobs begin with, so that a set fixed for all of them is the only one there ever is.
-        loras, _ = self.distilled_lora.sets(self.loras)
-        slots = (
-            self.prompt_encoder.text_encoder_builder,
-            self.prompt_encoder.embeddings_builder,
-            self.stage_1.transformer_builder.with_loras(loras),
-            self.stage_2.transformer_builder.with_loras(loras),
-            self.upsampler.upsampler_builder,
-            self.upsampler.statistics_builder,
-            self.video_decoder.decoder_builder,
-            self.audio_decoder.decoder_builder,
-            self.audio_decoder.vocoder_builder,
-        )
-        load_slots(slots, self.placement, self.on_progress)
-        self.is_loaded = True
-
-    def stream(self, **call: Unpack[GuidedCall]) -> Generator[PipelineEvent, None, None]:
-        """Make a clip; arguments as in `GuidedCall`.
-
-        Yields:
-            Phases, steps, the sound, and the frames in order.
-
-        Raises:
-            JobRefusedError: The format or the guidance cannot be made, or a prompt is too long.
-            CheckpointError: A file cannot be read.
-            MediaError: A picture cannot be read.
-        """
-        guided = self._model.guided_job(call, PipelineKind.HQ, self.loras, self.distilled_lora)
-        job = guided.clip_job
-        num_tokens = job.draft_clip.latent_grid.num_tokens
-        sigmas = shifted_schedule(guided.num_steps, num_tokens)
+    def _sigmas(self, num_steps: int, draft_clip: ClipFormat) -> Sequence[float]:
+        num_tokens = draft_clip.latent_grid.num_tokens
+        sigmas = shifted_schedule(num_steps, num_tokens)
         check_strictly_falling(sigmas, num_tokens)
-        yield from load_first(self)
-        context, negative = yield from encode_guided(self.prompt_encoder, guided)
-        draft_images, images = self.image_conditioner.encode(job.images, (job.draft_clip, job.clip))
-        first = StageRequest(
-            Phase.STAGE_1,
-            job.draft_clip,
-            sigmas,
-            context,
-            job.noise,
-            sampler=SamplerKind.RES_2S,
-            guidance=guided.guidance,
-            negative=negative,
-            images=draft_images,
-            keyframe_slots=job.keyframe_slots,
-            trace=job.trace,
-        )
-        draft = yield from self.stage_1.run(guided.draft_loras, first, self.on_progress)
-        upsampled = yield from self.upsampler.stream(draft.video_BCFHW, job.trace)
-        second = StageRequest(
-            Phase.STAGE_2,
-            job.clip,
-            self.stage_2.schedule(DISTILLED_STAGE_2_SIGMAS),
-            context,
-            job.noise,
-            sampler=SamplerKind.RES_2S,
-            init=AVLatents(upsampled, draft.audio_BCTM),
-            images=images,
-            trace=job.trace,
-        )
-        full = yield from self.stage_2.run(guided.loras, second, self.on_progress)
-        latents = AVLatents(full.video_BCFHW, draft.audio_BCTM)
-        yield from decode_clip(self.audio_decoder, self.video_decoder, latents, job)
-
-    def __call__(self, **call: Unpack[GuidedCall]) -> tuple[Tensor, Tensor]:
-        """Make a clip and return it whole; arguments as in `GuidedCall`, errors as `stream`.
-
-        Returns:
-            Video [F, H, W, 3] float32 from 0 to 1, and audio [2, samples] float32.
-        """
-        return drain(self.stream(**call))
+        return sigmas

@@ -11,13 +11,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pytestqt.qtbot import QtBot
 
-from podium.geometry import check_clip_format
+from podium.geometry import check_clip_format, size_step_px
 from podium.helper.requests import CountTokens, GetDefaults, GuidanceDefaults, TokenCount
 from podium.jobs import GenerationRequest, GuidanceSpec, ImageSpec, LoraSpec, PipelineKind
 from podium.ui.state.compose import MAX_NUM_SEEDS, MAX_SEED, ComposeState
 from podium.ui.state.compose_form import form_of, restore_form
 from podium.ui.state.images import FramePlace
-from podium.ui.state.sizes import ASPECTS, aspect_of, ratio_in_words, size_for, size_step_px
+from podium.ui.state.sizes import ASPECTS, aspect_of, ratio_in_words, size_for
 from podium.ui.state.values import ALL_PARTS, Aspect, ReusePart
 
 from tests.fakes.ui import MODELS, FakeHelper

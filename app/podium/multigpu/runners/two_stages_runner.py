@@ -8,7 +8,7 @@ on any number of ranks, so they are kept with it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from podium.jobs import GenerationRequest, LoraSpec
 from podium.models.errors import CheckpointError, CheckpointReason
@@ -16,19 +16,12 @@ from podium.models.paths import ModelPaths
 from podium.models.tiling import DimensionTilingConfig, TileCountConfig
 from podium.multigpu.errors import RunnerError
 from podium.multigpu.guidance_parallel import GuidanceParallel, free_device_bytes, transformer_size
-from podium.multigpu.runners.clip_runner import ClipPipeline, ClipRunner, TransformerSpread, single_gpu_builder
+from podium.multigpu.runners.clip_runner import ClipRunner, TransformerSpread, single_gpu_builder
 from podium.multigpu.tdp_builder import TDP_OVERLAP, tdp_tiling
 from podium.pipelines.blocks.diffusion import DiffusionStage
+from podium.pipelines.guided import GuidedPipeline
 
-
-class TwoStagePipeline(ClipPipeline, Protocol):
-    """What these runners ask of a pipeline beside."""
-
-    stage_1: DiffusionStage
-    stage_2: DiffusionStage
-
-
-P = TypeVar("P", bound=TwoStagePipeline)
+P = TypeVar("P", bound=GuidedPipeline)
 
 
 class TwoStagesRunner(ClipRunner[P]):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from podium.geometry import SIZE_STEP_PX
+from podium.geometry import SIZE_STEP_PX, size_step_px
 from podium.helper.requests import Answer, ProbeFile, ResolvePack, WriteDemoPack
 from podium.jobs import PipelineKind, Quantization
 from podium.models.errors import CheckpointError
@@ -18,7 +18,6 @@ from podium.models.paths import ModelPaths
 from podium.models.probe.report import FileKind, FileReport, Quantisation, Slot
 from podium.ui.state.observable import ObservableState
 from podium.ui.state.ports import HelperPort
-from podium.ui.state.sizes import size_step_px
 from podium.ui.state.values import PackFile, PackSlot
 
 MAIN_SLOTS = (PackSlot.CHECKPOINT, PackSlot.TEXT_ENCODER, PackSlot.UPSCALER)

@@ -6,7 +6,7 @@ import itertools
 import math
 from fractions import Fraction
 
-from podium.geometry import SIZE_STEP_PX, SPACE_FACTOR
+from podium.geometry import SIZE_STEP_PX
 from podium.ui.state.values import Aspect
 
 ASPECTS = tuple(
@@ -23,15 +23,6 @@ _SHAPE_WEIGHT = 2.0
 # 1216 x 704 is still called 16:9, and 320 x 192 is not called anything.
 _SAME_SHAPE = math.log(1.04)
 _MAX_RATIO_TERM = 40
-
-
-def size_step_px(spatial_scale: float) -> int:
-    """Return what both sides must be multiples of, so that the first stage's size is whole cells.
-
-    Args:
-        spatial_scale: Factor of the upscaler: 2 or 1.5.
-    """
-    return SPACE_FACTOR * Fraction(spatial_scale).limit_denominator(8).numerator
 
 
 def snap_side(side_px: float, step_px: int = SIZE_STEP_PX) -> int:
