@@ -31,7 +31,7 @@ from podium.ui.sleep_inhibitor import SleepInhibitor, SleepWatch, seconds_slept
 from podium.ui.state.events import FleetFailed, FleetReady, FleetStopped, JobEnded
 from podium.ui.state.session import SessionState
 from podium.ui.state.values import ErrorMessage, JobPhase
-from podium.ui.theme import DARK, Appearance
+from podium.ui.theme import apply_theme
 from podium.ui.views.dialogs import CloseDialog
 from podium.ui.views.fault_dialog import FaultDialog
 from podium.ui.views.main_window import MainWindow
@@ -609,8 +609,7 @@ class Manager:
 def asked(world: World, qapp: QApplication, qtbot: QtBot) -> Iterator[tuple[SessionEnd, MainWindow]]:
     """Return who is asked about the session's end, with a window in which a clip is at work."""
     session, helper, _ = world
-    appearance = Appearance(qapp)
-    appearance.apply(DARK)
+    apply_theme(qapp, "dark")
     make_ready(session, helper, prompt="a lighthouse")
     widget = MainWindow(session)
     widget.show()
@@ -619,7 +618,6 @@ def asked(world: World, qapp: QApplication, qtbot: QtBot) -> Iterator[tuple[Sess
     widget.allow_closing()
     widget.close()
     widget.deleteLater()
-    appearance.deleteLater()
 
 
 def answer_with(choose: Callable[[CloseDialog], None], widget: QWidget) -> None:
