@@ -86,7 +86,8 @@ def size_step_px(scale: float) -> int:
 
 def snap_num_frames(duration_s: float, fps: Fraction) -> int:
     """Return the frame count 8k + 1 (at least 9) nearest to a length in seconds."""
-    cells = round((duration_s * float(fps) - 1) / TIME_FACTOR)
+    # Exact: a float would overflow for a length that nobody means but somebody types.
+    cells = round((Fraction(duration_s) * fps - 1) / TIME_FACTOR)
     return max(1, cells) * TIME_FACTOR + 1
 
 

@@ -74,6 +74,19 @@ class Quantization(StrEnum):
     FP8_SCALED = "fp8-scaled"
 
 
+class GuidanceMode(StrEnum):
+    """The ways to run the forwards of a guided step: a closed set. All give the same clip but for rounding.
+
+    AUTO: the cheapest of the others. SEQUENTIAL: one after another. BATCHED: as one batch. MESH: spread over the
+    devices, each team of them running its share.
+    """
+
+    AUTO = "auto"
+    SEQUENTIAL = "sequential"
+    BATCHED = "batched"
+    MESH = "mesh"
+
+
 @dataclass(frozen=True, slots=True)
 class GuidanceSpec:
     """How one stream (video or audio) is guided; a scale that changes nothing costs no forward.
@@ -157,6 +170,7 @@ class GenerationRequest:
             pixel frames.
         stage_2_tiles: Rows and columns of tiles that stage 2 of guided pipelines works in; (1, 1) is the whole
             picture at once. None takes what suits the fleet.
+        guidance_mode: How the forwards of a guided step run; guided pipelines only.
     """
 
     prompt: str
@@ -173,6 +187,7 @@ class GenerationRequest:
     distilled_lora_strengths: tuple[float, float] | None = None
     generated_keyframes: int | tuple[int, ...] = 0
     stage_2_tiles: tuple[int, int] | None = None
+    guidance_mode: GuidanceMode = GuidanceMode.AUTO
 
 
 @dataclass(frozen=True, slots=True)
@@ -370,6 +385,7 @@ __all__ = [
     "EnhanceRequest",
     "FileIdentity",
     "GenerationRequest",
+    "GuidanceMode",
     "GuidanceSpec",
     "ImageSpec",
     "JobEvent",

@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
+from pathlib import Path
 
 import torch
+from safetensors.torch import load_file
 from torch import Tensor
 from world import COLOURS, Attributes, Scenes, constant, place, sample_attributes, signed_distance
 
@@ -27,6 +29,7 @@ REACH_PX = 24.0
 """Distances count up to about this; cells farther from an edge all look alike."""
 
 OUTLINE_PX = 10.0
+_BASIS = Path(__file__).parent / "basis.safetensors"
 _POINTS, _MOMENTS = 4, 4
 # A cell's own corners lie 23 pixels from its middle.
 _NEAR_PX, _FADE_PX = 24.0, 16.0
@@ -139,8 +142,18 @@ class Basis:
     inverse: Tensor
 
     @classmethod
+    def load(cls) -> Basis:
+        """Return the components in use, which stay as they are: trained weights know no others."""
+        kept = load_file(_BASIS)
+        return cls(kept["mean"], kept["directions"], kept["inverse"])
+
+    @classmethod
     def fit(cls, seed: int = 0) -> Basis:
-        """Fit the components to scenes of the world at the sizes of both stages."""
+        """Fit the components to scenes of the world at the sizes of both stages.
+
+        Signs are as the eigensolver has them, so another machine may find other ones. Those in use were kept by
+        `save_file({name: getattr(Basis.fit(), name) for name in ("mean", "directions", "inverse")}, _BASIS)`.
+        """
         generator = torch.Generator().manual_seed(seed)
         rng = random.Random(seed)
         rows = [sample_attributes(rng, is_held_out=False) for _ in range(512)]

@@ -114,3 +114,29 @@ def _kind(mask: Tensor) -> int:
     outline = torch.zeros(60).scatter_reduce(0, sector, (x * x + y * y).sqrt(), "amax")
     strength = torch.fft.rfft(outline / outline.mean().clamp(min=1e-6)).abs()[3:6] / 30
     return 0 if float(strength.max()) < 0.055 else (2, 1, 3)[int(strength.argmax())]
+
+
+def is_hollow(pixels: Tensor) -> bool:
+    """Return whether a clip [3, F, H, W] from 0 to 1 shows an outline: in most frames the shape's middle is empty."""
+    pixels = pixels.float().cpu()
+    ground = _border(pixels).median(1).values
+    is_shape = (pixels - ground.view(3, 1, 1, 1)).square().sum(0).sqrt() > _CONTRAST
+    hits = []
+    for mask in is_shape:
+        if int(mask.sum()) > _LEAST_AREA_PX:
+            y, x = (int(places.float().mean().round()) for places in torch.where(mask))
+            hits.append(float(mask[max(y - 2, 0) : y + 3, max(x - 2, 0) : x + 3].float().mean()) < 0.5)
+    return bool(hits) and sum(hits) > len(hits) / 2
+
+
+def is_night(pixels: Tensor, background: int, night: Tensor) -> bool:
+    """Return whether a clip's background is nearer to what the night makes of a colour than to the colour itself.
+
+    Args:
+        pixels: [3, F, H, W] from 0 to 1.
+        background: Index of the colour that was asked for.
+        night: [3] that colour by night.
+    """
+    ground = _border(pixels.float().cpu()).median(1).values
+    by_night, by_day = ((ground - colour).square().sum() for colour in (night, _PALETTE[background]))
+    return bool(by_night < by_day)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -37,6 +38,7 @@ MAX_TEXT = 1024
 
 _SPECIAL = ("<pad>", "<eos>", "<bos>", "<unk>", "<start_of_turn>", "<end_of_turn>")
 _BOS = 2
+_TOKENIZER = Path(__file__).parent / "tokenizer.json"
 
 
 def transformer_section() -> Config:
@@ -77,13 +79,38 @@ def vae_section() -> Config:
     }
 
 
+def audio_section() -> Config:
+    """Return the `audio_vae` section: the fewest layers, for they only have to be silent."""
+    section = dict(audio_vae_config())
+    sizes: Config = section["model"]["params"]["ddconfig"]  # type: ignore[index, call-overload, assignment]
+    sizes |= {"ch_mult": [1, 1, 1], "num_res_blocks": 0}
+    return section
+
+
+def vocoder_section() -> Config:
+    """Return the `vocoder` section: the narrowest generators, for the same reason."""
+    section: Config = dict(vocoder_config(LTX_2_3))
+    for name, width in (("vocoder", 64), ("bwe", 32)):
+        section[name] |= {
+            "upsample_initial_channel": width,
+            "resblock_kernel_sizes": [3],
+            "resblock_dilation_sizes": [[1, 3, 5]],
+        }
+    return section
+
+
+def upsampler_section() -> Config:
+    """Return the whole configuration of the x2 upscaler."""
+    return dict(upsampler_config(SPATIAL_X2))
+
+
 def checkpoint_config() -> Config:
     """Return the whole configuration of the monolith."""
     return {
         "transformer": transformer_section(),
         "vae": vae_section(),
-        "audio_vae": audio_vae_config(),
-        "vocoder": vocoder_config(LTX_2_3),
+        "audio_vae": audio_section(),
+        "vocoder": vocoder_section(),
         "scheduler": {"_class_name": "RectifiedFlowScheduler", "sampler": "LinearQuadratic"},
     }
 
@@ -103,7 +130,7 @@ def make_decoder() -> LTX2VideoDecoder3d:
 
 def make_upsampler() -> LTX2LatentUpsamplerModel:
     """Return the x2 upscaler, which reads and writes the live channels only."""
-    upsampler = LTX2LatentUpsamplerModel(**upsampler_arguments(dict(upsampler_config(SPATIAL_X2))))
+    upsampler = LTX2LatentUpsamplerModel(**upsampler_arguments(upsampler_section()))
     with torch.no_grad():
         upsampler.initial_conv.weight[:, NUM_LIVE:] = 0
         upsampler.final_conv.weight[NUM_LIVE:] = 0
@@ -127,8 +154,22 @@ def gemma_config() -> Config:
     return {"architectures": ["Gemma3ForCausalLM"], **text}
 
 
-def make_tokenizer(num_sentences: int = 20000) -> Tokenizer:
-    """Return a byte-pair tokenizer of the world's sentences; other words fall apart into bytes."""
+def tokenizer_config() -> Config:
+    """Return the tokenizer_config.json: without a chat template, since this Gemma cannot write."""
+    named = {f"{name}_token": f"<{name}>" for name in ("bos", "eos", "pad", "unk")}
+    return {"add_bos_token": True, "add_eos_token": False, **named, "tokenizer_class": "GemmaTokenizer"}
+
+
+def make_tokenizer() -> Tokenizer:
+    """Return the tokenizer, which stays as it is: another one would be another language to trained weights."""
+    return Tokenizer.from_file(str(_TOKENIZER))
+
+
+def train_tokenizer(num_sentences: int = 20000) -> Tokenizer:
+    """Return a byte-pair tokenizer of the world's sentences; other words fall apart into bytes.
+
+    `train_tokenizer().save("packaging/demo_model/tokenizer.json")` made the one in use.
+    """
     tokenizer = Tokenizer(models.BPE(unk_token="<unk>", byte_fallback=True, fuse_unk=True))
     tokenizer.normalizer = normalizers.Sequence(
         [normalizers.Lowercase(), normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")]

@@ -59,15 +59,20 @@ class Run:
         return State(known["step"], _floats(known["mean"]), _floats(rest) or _floats(known["mean"]), slots)
 
     def save(self, name: str, trained: Trained, *, is_done: bool) -> None:
-        """Save where a stage stands; of one that is done only what is shipped, in bfloat16."""
+        """Save where a stage stands; of one that is done only what is shipped, in bfloat16 as it is."""
         mean = trained.mean.network.state_dict()
-        if is_done:
-            mean = {key: value.bfloat16() if value.is_floating_point() else value for key, value in mean.items()}
+        mean = {key: value.bfloat16() if value.is_floating_point() else value for key, value in mean.items()}
         self._write(f"{name}.pt", {"step": trained.step, "mean": mean})
         for part, make in (("more", trained.network.state_dict), ("moments", trained.moments)):
             (self.folder / f"{name}.{part}.pt").unlink(missing_ok=True)
             if not is_done:
                 self._write(f"{name}.{part}.pt", make())
+
+    def move(self, name: str, state: State, mean: dict[str, Tensor]) -> None:
+        """Move where a stage stands to other weights, so that it goes on from there."""
+        self._write(f"{name}.pt", {"step": state.step, "mean": mean})
+        moved = {key: value + (mean[key] - state.mean[key]) for key, value in state.raw.items()}
+        self._write(f"{name}.more.pt", moved)
 
     def _write(self, name: str, state: dict[str, Any]) -> None:
         part = self.folder / f".{name}.part"

@@ -7,13 +7,13 @@ as a CUDA graph, since a network this small spends its time on launches otherwis
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 import torch
 from latents import NUM_LIVE, Basis, Colours, Style, View, as_tensor, scene_latents
-from networks import DemoNetwork, live_only, make_tokenizer
+from networks import MAX_TEXT, DemoNetwork, live_only, make_tokenizer
 from torch import Tensor, nn
 from training import Run, Trained
 from world import place, sample_attributes, sentence
@@ -28,10 +28,6 @@ NUM_STEPS = 16000
 _PEAK_RATE = 1.5e-3
 _NUM_PROMPTS = 60000
 _NUM_IDS = 32
-_SHORT_TEXT, _LONG_TEXT = 128, 1024
-_LONG_FROM = 0.85
-"""Share of the steps after which prompts are filled up to their full length."""
-
 # The sampler's own levels, the last of which is 0 and no step's begin.
 _STAGE_1, _STAGE_2 = DISTILLED_STAGE_1_SIGMAS[:-1], DISTILLED_STAGE_2_SIGMAS[:-1]
 _STAGE_1_WEIGHTS = (2.0, 1.0, 1.0, 1.5, 4.0, 4.0, 3.0, 3.0)
@@ -90,6 +86,25 @@ def make_prompts(num_prompts: int, seed: int, device: torch.device) -> Prompts:
     return Prompts(ids.to(device), lengths.to(device), as_tensor(rows).to(device))
 
 
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """Scenes under noise.
+
+    Args:
+        noisy: [B, T, 31].
+        timesteps: Noise levels, 0 for the tokens of a given picture.
+        sigma: [B].
+        target: [B, T, 31], the velocity of these very scenes.
+        weight: [B, T, 1], how much each token counts.
+    """
+
+    noisy: Tensor
+    timesteps: Timesteps
+    sigma: Tensor
+    target: Tensor
+    weight: Tensor
+
+
 class FlowStep:
     """The loss of one batch of one shape; all that does not change is made once.
 
@@ -97,7 +112,7 @@ class FlowStep:
         network: What is trained.
         shape: Of the batch.
         basis: Of the latents.
-        num_text: Text tokens the transformer attends.
+        num_text: Text tokens the transformer attends; with fewer than `MAX_TEXT` it learns another task.
         style: How the scenes are drawn.
     """
 
@@ -133,23 +148,34 @@ class FlowStep:
 
     def loss(self) -> Tensor:
         """Return the flow-matching loss over live channels."""
-        network, repeats = self._network, self.shape.repeats
         with torch.no_grad():
-            clean = self._clean()
-            sigma = self._sigmas(len(clean))
-            noise = torch.randn_like(clean)
-            # Tokens of a given first frame are clean, and nothing is asked of them.
-            is_free = (torch.rand(len(clean), device=clean.device) >= IMAGE_SHARE).float()
-            is_made = torch.stack((is_free, torch.ones_like(is_free)), dim=1)
-            token_is_made = is_made[:, self._index, None]
-            noisy = torch.lerp(clean, noise, sigma[:, None, None] * token_is_made)
-            timesteps = Timesteps(sigma[:, None] * is_made, self._index)
+            draw = self.draw()
+        error = (self.velocity(self._network, draw, self._num_text) - draw.target).square() * draw.weight
+        return error.mean() / draw.weight.mean()
+
+    def draw(self) -> Draw:
+        """Return scenes under noise, as the sampler meets them."""
+        clean = self._clean()
+        sigma = self._sigmas(len(clean))
+        noise = torch.randn_like(clean)
+        # Tokens of a given first frame are clean, and nothing is asked of them.
+        is_free = (torch.rand(len(clean), device=clean.device) >= IMAGE_SHARE).float()
+        is_made = torch.stack((is_free, torch.ones_like(is_free)), dim=1)
+        token_is_made = is_made[:, self._index, None]
+        return Draw(
+            noisy=torch.lerp(clean, noise, sigma[:, None, None] * token_is_made),
+            timesteps=Timesteps(sigma[:, None] * is_made, self._index),
+            sigma=sigma,
+            target=noise - clean,
             # Most cells see no edge, and are right at once; the style's channel tells those that do.
-            weight = token_is_made * (1 + EDGE_WEIGHT * clean[..., -1:].abs())
-        context = network.context(self.ids, self.lengths, self._num_text).repeat_interleave(repeats, 0)
-        velocity = network.velocity(live_only(noisy), timesteps, sigma, context, self._ropes)
-        error = (velocity[..., :NUM_LIVE].float() - (noise - clean)).square() * weight
-        return error.mean() / weight.mean()
+            weight=token_is_made * (1 + EDGE_WEIGHT * clean[..., -1:].abs()),
+        )
+
+    def velocity(self, network: DemoNetwork, draw: Draw, num_text: int) -> Tensor:
+        """Return what a network of this kind makes of a draw for the prompts there are: [B, T, 31] float32."""
+        context = network.context(self.ids, self.lengths, num_text).repeat_interleave(self.shape.repeats, 0)
+        velocity = network.velocity(live_only(draw.noisy), draw.timesteps, draw.sigma, context, self._ropes)
+        return velocity[..., :NUM_LIVE].float()
 
     def _clean(self) -> Tensor:
         attributes = self.attributes.repeat_interleave(self.shape.repeats, 0)
@@ -206,7 +232,7 @@ class Stepper:
         self._graph = graph
 
 
-def train_transformer(run: Run, basis: Basis, num_steps: int = NUM_STEPS) -> bool:
+def train_transformer(run: Run, basis: Basis, num_steps: int = NUM_STEPS, shapes: Sequence[Shape] = SHAPES) -> bool:
     """Train everything that turns words into latents, or go on training; return whether it is done."""
     state = run.load("transformer")
     if state is not None and state.step >= num_steps:
@@ -225,24 +251,23 @@ def train_transformer(run: Run, basis: Basis, num_steps: int = NUM_STEPS) -> boo
         for block in network.transformer.transformer_blocks:
             block.compile(dynamic=True)
     rng = random.Random(300 + trained.step)
-    steppers: dict[tuple[Shape, int], Stepper] = {}
+    steppers: dict[Shape, Stepper] = {}
     losses: dict[Shape, list[Tensor]] = {}
     while trained.step < num_steps and not run.is_over:
-        num_text = _LONG_TEXT if trained.step >= _LONG_FROM * num_steps else _SHORT_TEXT
-        shape = rng.choices(SHAPES, [s.weight for s in SHAPES])[0]
-        stepper = steppers.get((shape, num_text))
+        shape = rng.choices(shapes, [s.weight for s in shapes])[0]
+        stepper = steppers.get(shape)
         if stepper is None:
-            flow = FlowStep(network, shape, basis, num_text, Style(), run.device)
-            stepper = steppers[shape, num_text] = Stepper(run, flow, parameters)
-            run.say(f"transformer {trained.step}: ready for {shape.grid}, {num_text} text tokens")
+            flow = FlowStep(network, shape, basis, MAX_TEXT, Style(), run.device)
+            stepper = steppers[shape] = Stepper(run, flow, parameters)
+            run.say(f"transformer {trained.step}: ready for {shape.grid}")
         stepper.step.fill(prompts)
         stepper()
         nn.utils.clip_grad_norm_(parameters, 1.0)
         trained.advance(_PEAK_RATE, num_steps, warm_up=500)
         losses.setdefault(shape, []).append(stepper.loss.clone())
         if trained.step % 500 == 0:
-            run.say(f"transformer {trained.step}: {_means(losses)}")
-    run.note(transformer={"steps": trained.step, "loss": _means(losses)})
+            run.say(f"transformer {trained.step}: {means_of(losses)}")
+    run.note(transformer={"steps": trained.step, "loss": means_of(losses)})
     is_done = trained.step >= num_steps
     run.save("transformer", trained, is_done=is_done)
     return is_done
@@ -266,9 +291,10 @@ class _KnownTables:
         return self._tables[batch, length]
 
 
-def _means(losses: dict[Shape, list[Tensor]]) -> str:
+def means_of(losses: dict[Shape, list[Tensor]]) -> str:
+    """Return the mean losses by shape in a line, and forget them."""
     parts = [
-        f"{'x'.join(map(str, shape.grid))}{torch.stack(values).mean().item():.4f}" for shape, values in losses.items()
+        f"{'x'.join(map(str, shape.grid))} {torch.stack(values).mean().item():.4f}" for shape, values in losses.items()
     ]
     losses.clear()
     return ", ".join(parts)

@@ -15,9 +15,9 @@ from torch import Tensor, nn
 from training import Run, Trained, psnr_db
 from world import place, sample_attributes
 
-NUM_STEPS = 6000
+NUM_STEPS = NUM_STEPS_AGAIN = 6000
 _BATCH = 20
-_PEAK_RATE = 8e-4
+_PEAK_RATE, _PEAK_RATE_AGAIN = 8e-4, 6e-4
 _STYLES = (Style(), Style(), Style(), Style(is_outline=True), Style(is_night=True), Style(is_outline=True))
 _EDGE_PX, _EDGE_WEIGHT = 4.0, 5.0
 
@@ -33,36 +33,58 @@ class Batch:
 
 def train_vae(run: Run, basis: Basis, num_steps: int = NUM_STEPS) -> bool:
     """Train both halves, or go on training; return whether they are done."""
-    state = run.load("vae")
-    if state is not None and state.step >= num_steps:
+    return _train(run, basis, _Pass("vae", num_steps, _PEAK_RATE))
+
+
+def train_vae_again(run: Run, basis: Basis, num_steps: int = NUM_STEPS_AGAIN) -> bool:
+    """Train both halves a second time, from where the first ended and at a lower rate; return whether that is done."""
+    return _train(run, basis, _Pass("vae_again", num_steps, _PEAK_RATE_AGAIN, begins_with="vae"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Pass:
+    # Under which name it is saved, how long and fast it is, and whose weights it begins with.
+    name: str
+    num_steps: int
+    peak_rate: float
+    begins_with: str | None = None
+
+
+def _train(run: Run, basis: Basis, this: _Pass) -> bool:
+    state = run.load(this.name)
+    if state is not None and state.step >= this.num_steps:
         return True
     torch.manual_seed(1)
-    decoder, encoder = make_decoder().to(run.device), make_encoder().to(run.device)
-    both = nn.ModuleDict({"decoder": decoder, "encoder": encoder}).to(memory_format=torch.channels_last_3d)
-    masks = [(parameter, mask.to(run.device)) for parameter, mask in _masks(encoder, decoder)]
+    both = nn.ModuleDict({"decoder": make_decoder(), "encoder": make_encoder()}).to(run.device)
+    both = both.to(memory_format=torch.channels_last_3d)
+    if state is None and this.begins_with is not None and (first := run.load(this.begins_with)) is not None:
+        both.load_state_dict(first.mean)
+    masks = [(parameter, mask.to(run.device)) for parameter, mask in _masks(both["encoder"], both["decoder"])]
     trained = Trained(both, both.parameters(), 0.999, state)
     rng = random.Random(100 + trained.step)
-    while trained.step < num_steps and not run.is_over:
-        batch = sample_batch(rng, run.device, basis)
-        with run.autocast():
-            decoded = decoder(_noisy(batch.latents).to(memory_format=torch.channels_last_3d))
-            encoded = encoder(batch.pixels.contiguous(memory_format=torch.channels_last_3d), causal=True)
-        loss_pixels = _pixel_loss(decoded.float(), batch)
-        loss_latents = (encoded[:, :NUM_LIVE].float() - batch.latents).square().mean()
+    while trained.step < this.num_steps and not run.is_over:
+        losses = _losses(run, both, sample_batch(rng, run.device, basis))
         both.zero_grad()
-        (loss_pixels + 0.5 * loss_latents).backward()
-        for half in (decoder, encoder):
+        (losses[0] + 0.5 * losses[1]).backward()
+        for half in both.values():
             nn.utils.clip_grad_norm_(half.parameters(), 1.0)
-        trained.advance(_PEAK_RATE, num_steps)
+        trained.advance(this.peak_rate, this.num_steps)
         with torch.no_grad():
             for parameter, mask in masks:
                 parameter.mul_(mask)
         if trained.step % 250 == 1:
-            run.say(f"vae {trained.step}: pixels {loss_pixels.item():.4f}, latents {loss_latents.item():.4f}")
-    is_done = trained.step >= num_steps
-    run.save("vae", trained, is_done=is_done)
+            run.say(f"{this.name} {trained.step}: pixels {losses[0].item():.4f}, latents {losses[1].item():.4f}")
+    is_done = trained.step >= this.num_steps
+    run.save(this.name, trained, is_done=is_done)
     _measure(run, trained.mean.network, basis)
     return is_done
+
+
+def _losses(run: Run, both: nn.ModuleDict, batch: Batch) -> tuple[Tensor, Tensor]:
+    with run.autocast():
+        decoded = both["decoder"](_noisy(batch.latents).to(memory_format=torch.channels_last_3d))
+        encoded = both["encoder"](batch.pixels.contiguous(memory_format=torch.channels_last_3d), causal=True)
+    return _pixel_loss(decoded.float(), batch), (encoded[:, :NUM_LIVE].float() - batch.latents).square().mean()
 
 
 def sample_batch(rng: random.Random, device: torch.device, basis: Basis, size: int = _BATCH) -> Batch:

@@ -33,6 +33,8 @@ NOTICES = "org.freedesktop.Notifications"
 PORTAL = "org.freedesktop.portal.Desktop"
 POWER = "org.freedesktop.PowerManagement"
 SAVER = "org.freedesktop.ScreenSaver"
+SESSIONS = "org.gnome.SessionManager"
+_CLIENT = "/org/gnome/SessionManager/Client7"
 
 Answer = Callable[[tuple[Any, ...]], tuple[str, tuple[Any, ...]]]
 
@@ -71,6 +73,19 @@ class FakeDesktop:
         assert self.connection is not None
         self.connection.send(new_signal(address, "ActivationToken", "us", (number, token)))
         self.connection.send(new_signal(address, "ActionInvoked", "us", (number, "default")))
+
+    def play_sessions(self) -> None:
+        """Ask programs before the session ends, as GNOME does, whose name has to be on the bus."""
+        self.answers |= {
+            "SessionManager.RegisterClient": lambda _: ("o", (_CLIENT,)),
+            "ClientPrivate.EndSessionResponse": lambda _: ("", ()),
+        }
+
+    def tell_client(self, name: str, *values: int) -> None:
+        """Say to the program that registered last what becomes of the session, such as "EndSession"."""
+        assert self.connection is not None
+        address = DBusAddress(_CLIENT, None, f"{SESSIONS}.ClientPrivate")
+        self.connection.send(new_signal(address, name, "u" * len(values) or None, values))
 
     def serve(self) -> None:
         """Answer until the bus ends."""

@@ -108,27 +108,31 @@ class GemmaRunner(MGPURunner):
         encoder = self._encoder(**which)
         yield from enhance_prompt(encoder, request, boundary, is_first=self.rank == 0)
 
-    def _encoder(self, *, kind: str, path: Path, src_rank: int = 0) -> PromptEncoder:
-        key = (kind, path, src_rank)
+    def _encoder(self, *, kind: str, path: Path, src_rank: int = 0, enhancer_path: Path | None = None) -> PromptEncoder:
+        key = (kind, path, src_rank, enhancer_path)
         if key not in self._encoders:
-            groups, registry = self.groups, StateDictRegistry()
-            common: dict[str, Any] = {
-                "src_rank": src_rank,
-                "dtype": torch.float32,
-                "control_group": groups.control_group,
-            }
-            builder = (
-                AccelerateGemmaBuilder(str(path), groups.gemma_group, groups.transformer_group, registry, **common)
-                if kind == "accelerate"
-                else BatchParallelGemmaBuilder(str(path), groups.transformer_group, registry, **common)
-            )
+            registry = StateDictRegistry()
             self._encoders[key] = PromptEncoder(
-                CountedBuilder(builder),
+                CountedBuilder(self._builder(kind, path, src_rank, registry)),
                 FirstAndLast(),  # type: ignore[arg-type]
                 Placement(self.device, torch.float32),
-                cache=PromptCache(agree=partial(agree_every, group=groups.control_group)),
+                cache=PromptCache(agree=partial(agree_every, group=self.groups.control_group)),
+                enhancer_builder=(
+                    None if enhancer_path is None else self._builder(kind, enhancer_path, src_rank, registry)
+                ),
             )
         return self._encoders[key]
+
+    def _builder(self, kind: str, path: Path, src_rank: int, registry: StateDictRegistry) -> Any:
+        groups = self.groups
+        common: dict[str, Any] = {
+            "src_rank": src_rank,
+            "dtype": torch.float32,
+            "control_group": groups.control_group,
+        }
+        if kind == "accelerate":
+            return AccelerateGemmaBuilder(str(path), groups.gemma_group, groups.transformer_group, registry, **common)
+        return BatchParallelGemmaBuilder(str(path), groups.transformer_group, registry, **common)
 
 
 class CountedDistilledRunner(TracedDistilledRunner):

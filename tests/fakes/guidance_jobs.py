@@ -11,7 +11,7 @@ from unittest import mock
 import torch
 from torch import Tensor
 
-from podium.jobs import GuidanceSpec
+from podium.jobs import GuidanceMode, GuidanceSpec
 from podium.models.registry import StateDictRegistry
 from podium.models.tiny_pack import TinyPack
 from podium.models.transformer.builder import transformer_builder
@@ -20,7 +20,7 @@ from podium.multigpu.agreement import agree_every
 from podium.multigpu.attention import AttentionManager
 from podium.multigpu.groups import NCCLGroups, collective_counter
 from podium.multigpu.guidance_parallel import GuidanceParallel, transformer_size
-from podium.multigpu.guidance_planner import GuidanceMode, GuidancePlan, GuidedStep, plan_guidance
+from podium.multigpu.guidance_planner import GuidancePlan, GuidedStep, plan_guidance
 from podium.multigpu.sp_builder import SequenceParallelBuilder
 from podium.multigpu.weight_tracker import TransformerWeightTracker
 from podium.pipelines.prompt_cache import PromptCache

@@ -13,6 +13,7 @@ from PySide6.QtCore import QObject, Slot
 
 from podium.jobs import ClipFormat, EnhanceRequest, GenerationRequest
 from podium.models.paths import ModelPaths
+from podium.models.residency import ResidencyPlan
 from podium.ui.baton import Baton, Controller
 from podium.ui.fleet_maker import RunnerFleetMaker
 from podium.ui.mailbox import Mailbox
@@ -46,12 +47,15 @@ class WatchedController:
     inner: Any
     shutdowns: list[ShutdownCall] = field(default_factory=list)
     start_failed_at_s: float = 0.0
+    set_up_with: dict[str, Any] = field(default_factory=dict)
+    called_with: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def is_alive(self) -> bool:
         return bool(self.inner.is_alive)
 
     def start(self, **setup_kwargs: Any) -> None:
+        self.set_up_with = setup_kwargs
         try:
             self.inner.start(**setup_kwargs)
         except Exception:
@@ -59,6 +63,7 @@ class WatchedController:
             raise
 
     def stream(self, **kwargs: Any) -> Any:
+        self.called_with.append(kwargs)
         return self.inner.stream(**kwargs)
 
     def shutdown(self, *, graceful_timeout: float = 60.0) -> None:
@@ -66,6 +71,10 @@ class WatchedController:
         self.inner.shutdown(graceful_timeout=graceful_timeout)
         took_s = time.monotonic() - called_at_s
         self.shutdowns.append(ShutdownCall(threading.get_ident(), called_at_s, took_s, graceful_timeout))
+
+    @property
+    def links(self) -> Any:
+        return self.inner.links
 
     def rank_status(self) -> Any:
         return self.inner.rank_status()
@@ -122,11 +131,12 @@ class OwnerBench:
         self.owner = Owner(self.maker, self.baton, self.mailbox, self.signals)
         self._last_key = self._last_prompt_key = 0
 
-    def order(self, prompt: str, fleet: FleetSpec | None = None) -> JobOrder:
+    def order(self, prompt: str, fleet: FleetSpec | None = None, residency: ResidencyPlan | None = None) -> JobOrder:
         """Submit a job that does what the prompt says."""
         self._last_key += 1
         path = self.folder / "clips" / f"{self._last_key}.mp4"
-        order = JobOrder(self._last_key, fleet or spec(), GenerationRequest(prompt, 1, CLIP, path), {"podium": 1})
+        request = GenerationRequest(prompt, 1, CLIP, path)
+        order = JobOrder(self._last_key, fleet or spec(), request, {"podium": 1}, residency)
         self.owner.submit(order)
         return order
 

@@ -13,6 +13,7 @@ from podium.jobs import (
     ClipFinished,
     FileIdentity,
     GenerationRequest,
+    GuidanceMode,
     GuidanceSpec,
     ImageSpec,
     LoraSpec,
@@ -71,6 +72,7 @@ requests = st.builds(
     distilled_lora_strengths=st.none() | st.tuples(_floats, _floats),
     generated_keyframes=st.integers(0, 9) | st.lists(st.integers(0, 99), max_size=3).map(tuple),
     stage_2_tiles=st.none() | st.tuples(st.integers(1, 8), st.integers(1, 8)),
+    guidance_mode=st.sampled_from(GuidanceMode),
 )
 identities = st.builds(
     FileIdentity, _paths, st.integers(0, 2**40), st.integers(0, 2**62), st.text("0123456789abcdef", max_size=16)

@@ -83,7 +83,7 @@ class TrackerRunner(MGPURunner):
                 refusal = error.message
         digest = hashlib.sha256()
         for key, tensor in tracker.broadcast_sd.items():
-            digest.update(key.encode() + tensor.reshape(-1).view(torch.uint8).numpy().tobytes())
+            digest.update(key.encode() + tensor.reshape(-1).view(torch.uint8).cpu().numpy().tobytes())
         yield Swapped(self.rank, digest.hexdigest(), refusal, stats, tracker.stored_sd.num_bytes, calls)
 
     @staticmethod

@@ -11,12 +11,14 @@ from podium.errors import PodiumError
 from podium.helper.requests import Answer, CheckedJob, CheckRequest, Request, WriteDemoPack
 from podium.jobs import ClipFinished
 from podium.library import Library
+from podium.models.demo_pack import DemoModel
 from podium.models.paths import ModelPaths
 from podium.ui.state.events import FleetReady, FleetStarting, JobEnded, JobStarted
 from podium.ui.state.session import Places, SessionState
 from podium.ui.state.values import DeviceChoice, FleetPhase, FleetSpec, JobPhase, RankRow
 
 MODELS = ModelPaths(Path("/models/ltx.safetensors"), Path("/models/gemma"), Path("/models/upscaler.safetensors"))
+DEMO = DemoModel(MODELS, (), is_trained=False)
 SPEC = FleetSpec(MODELS, DeviceChoice(cpu_ranks=2), "float32", 124_440)
 
 
@@ -98,7 +100,7 @@ def make_ready(session: SessionState, helper: FakeHelper, *, prompt: str = "") -
     if prompt:
         session.compose.set_prompt(prompt)
     session.try_demo()
-    helper.answer(WriteDemoPack, MODELS)
+    helper.answer(WriteDemoPack, DEMO)
     session.devices.use_cpu(2)
 
 

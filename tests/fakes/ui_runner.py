@@ -23,6 +23,7 @@ from podium.jobs import (
     PromptEnhanced,
     StepDone,
 )
+from podium.models.residency import ResidencyPlan
 from podium.multigpu import MGPURunner, RunnerError
 
 WIDTH, HEIGHT = 32, 16
@@ -42,6 +43,7 @@ class UiRunner(MGPURunner):
         parameters: dict[str, object] | None = None,
         enhance: EnhanceRequest | None = None,
         is_exercise: bool = False,
+        residency: ResidencyPlan | None = None,
     ) -> Iterator[JobEvent]:
         if is_exercise:
             dist.barrier(group=self.groups.control_group)

@@ -1,4 +1,7 @@
-"""Fleets for tests: shared ones by world size, own ones for tests that break theirs, and drivers in processes."""
+"""Fleets for tests: shared ones by world size, own ones for tests that break theirs, and drivers in processes.
+
+Their ranks are on the CPU; `PODIUM_TESTS_RANKS_ON_GPUS=2` gives fleets of one and two ranks a GPU for each.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +22,7 @@ from podium.multigpu.forkserver import SHARED
 from tests.fakes.processes import MARK, Script, wait_until
 from tests.fakes.runners import ScriptedRunner
 from tests.fleet.report import cell_tables, figure_table
+from tests.gpu.places import fleet_place
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 # Scripts of their own pay for their own forkserver; torch alone is enough for what they do.
@@ -59,7 +63,7 @@ class FleetPool:
     def get(self, num_ranks: int = 2) -> MGPUController:
         """Return a live, idle fleet."""
         if num_ranks not in self._fleets or not self._fleets[num_ranks].is_alive:
-            fleet = MGPUController(ScriptedRunner, cpu_ranks=num_ranks, log_folder=self._log_folder)
+            fleet = MGPUController(ScriptedRunner, log_folder=self._log_folder, **fleet_place(num_ranks))
             fleet.start(timeout=60, flavour="shared")
             self._fleets[num_ranks] = fleet
         return self._fleets[num_ranks]
@@ -86,7 +90,7 @@ def own_fleet(tmp_path: Path) -> Iterator[Callable[..., MGPUController]]:
     def make(
         num_ranks: int = 2, *, start: bool = True, runner: object = ScriptedRunner, **setup: object
     ) -> MGPUController:
-        fleet = MGPUController(runner, cpu_ranks=num_ranks, log_folder=tmp_path / "logs")  # type: ignore[arg-type]
+        fleet = MGPUController(runner, log_folder=tmp_path / "logs", **fleet_place(num_ranks))  # type: ignore[arg-type]
         made.append(fleet)
         if start:
             fleet.start(timeout=60, **setup)

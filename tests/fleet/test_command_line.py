@@ -16,6 +16,7 @@ import pytest
 from podium.cli.errors import ExitCode
 
 from tests.fakes.processes import MARK, processes_with, wait_until
+from tests.fakes.thorough import thorough
 
 RUN_AND_TELL = """
 import json, sys
@@ -88,7 +89,7 @@ def test_a_refusal_is_one_line_and_loads_no_tensor_library(
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("kind", RUNNERS)
+@pytest.mark.parametrize("kind", [thorough("fast"), thorough("quality"), "hq"])
 def test_a_runners_module_takes_the_options_of_the_command(tiny_pack: Path, tmp_path: Path, kind: str) -> None:
     size = ["--prompt", "fox", "--height", "64", "--width", "64", "--num-frames", "9", "--seed", "3"]
     if kind != "fast":
@@ -108,7 +109,7 @@ def test_a_runners_module_takes_the_options_of_the_command(tiny_pack: Path, tmp_
         assert parameters["distilled_lora_strengths"] == ([0, 1] if kind == "quality" else [0.25, 0.5])
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.timeout(300)
 def test_a_model_with_a_duration_head_makes_the_clip_as_long_as_the_prompt_asks_for(
     tiny_pack: Path, tmp_path: Path

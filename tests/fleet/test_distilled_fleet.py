@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,7 @@ from podium.models.paths import ModelPaths
 from podium.multigpu import JobCancelled, MGPUController, RunnerRef, SymmetricRunnerError
 from podium.pipelines.parameters import clip_parameters
 
+from tests.fakes.thorough import thorough
 from tests.fakes.traced_runner import LATENTS
 
 RUNNER = RunnerRef("tests.fakes.traced_runner:TracedDistilledRunner")
@@ -102,7 +104,7 @@ def relative(ours: torch.Tensor, theirs: torch.Tensor) -> float:
 
 @pytest.mark.parametrize(
     ("num_ranks", "variant"),
-    [(2, "neither"), (2, "an image"), (2, "LoRAs"), (3, "an image"), (3, "LoRAs"), (4, "neither")],
+    [(2, "neither"), (2, "an image"), (2, "LoRAs"), (3, "an image"), (3, "LoRAs"), thorough(4, "neither")],
 )
 def test_any_number_of_ranks_makes_the_clip_of_one(
     distilled: Callable[[int], MGPUController],
@@ -138,7 +140,7 @@ def test_one_rank_of_a_fleet_makes_the_clip_of_the_plain_pipeline(
     assert all(relative(alone("LoRAs")[name], trace[name]) < 1e-5 for name in LATENTS)
 
 
-@pytest.mark.parametrize("num_ranks", [1, 2, 3])
+@pytest.mark.parametrize("num_ranks", [thorough(1), 2, 3])
 def test_lora_sets_leave_no_trace_in_the_weights(
     distilled: Callable[[int], MGPUController], variants: dict[str, dict[str, Any]], num_ranks: int
 ) -> None:
@@ -257,3 +259,12 @@ def test_a_clip_too_long_for_the_fleet_is_refused_by_all(
 ) -> None:
     with pytest.raises(SymmetricRunnerError, match="This clip is too large"):
         list(distilled(2).stream(**{**CALL, "height": 2048, "width": 4096, "num_frames": 481}))
+
+
+def test_key_frames_that_make_a_clip_too_large_are_refused_by_all(
+    distilled: Callable[[int], MGPUController], tmp_path: Path
+) -> None:
+    largest = ClipFormat(1088, 1920, 481, Fraction(24))
+    request = make_request(tmp_path, generated_keyframes=1)
+    with pytest.raises(SymmetricRunnerError, match="This clip is too large"):
+        list(distilled(2).stream(request=replace(request, clip=largest), parameters={}))

@@ -75,6 +75,27 @@ time.sleep(60)
     kill_driver(script)
 
 
+def test_a_driver_killed_while_a_module_is_loaded_ahead_leaves_no_forkserver(
+    run_script: Callable[..., Script], tmp_path: Path
+) -> None:
+    loading = tmp_path / "loading"
+    text = f"import pathlib, time\npathlib.Path({str(loading)!r}).touch()\ntime.sleep(600)\n"
+    (tmp_path / "slow_to_load.py").write_text(text, encoding="utf-8")
+    script = run_script(
+        f"""
+from podium.multigpu.forkserver import ForkServer
+sys.path.append({str(tmp_path)!r})
+server = ForkServer(("slow_to_load",))
+server.start()
+time.sleep(600)
+"""
+    )
+    assert wait_until(loading.exists, 60.0)
+    os.kill(script.process.pid, signal.SIGKILL)
+    script.process.wait()
+    assert wait_until(lambda: not script.relatives(), NOTHING_LEFT_S), script.relatives()
+
+
 def test_a_driver_that_ends_without_a_shutdown_leaves_nothing(run_script: Callable[..., Script]) -> None:
     script = run_script(DRIVER + "controller.stream(action='wait')\nprint('ready')")
     script.wait_for("ready")

@@ -19,6 +19,7 @@ from podium.multigpu import JobCancelled, MGPUController, RunnerRef, SymmetricRu
 
 from tests.fakes.closeness import assert_close_to_golden
 from tests.fakes.padded_gemma import padded_hidden_states
+from tests.fakes.thorough import thorough
 
 PROMPTS = ["A red fox runs across a snowy field at dawn.", "blurry, static", "a robot says hello to a child", "x", ""]
 KINDS = ["accelerate", "batch"]
@@ -77,7 +78,8 @@ def by_rank(items: Iterator[Any]) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
-    ("num_ranks", "name"), [(1, "single file"), (2, "gemma3"), (2, "single file"), (3, "gemma4"), (3, "gemma3")]
+    ("num_ranks", "name"),
+    [(1, "single file"), (2, "gemma3"), (2, "single file"), (3, "gemma4"), (3, "gemma3"), thorough(4, "gemma4")],
 )
 def test_prompts_are_encoded_as_transformers_does_alone(
     gemma_fleets: Fleets,
@@ -160,7 +162,7 @@ def test_what_one_rank_has_forgotten_all_encode_again(gemma_fleets: Fleets, tiny
 
 
 @pytest.mark.usefixtures("_warm_forkserver")
-@pytest.mark.parametrize("num_ranks", [1, 2])
+@pytest.mark.parametrize("num_ranks", [thorough(1), 2])
 def test_another_seed_or_lora_set_encodes_nothing(num_ranks: int, tiny_pack: Path, tmp_path: Path) -> None:
     runner = RunnerRef("tests.fakes.gemma_runner:CountedDistilledRunner")
     fleet = MGPUController(runner, cpu_ranks=num_ranks, log_folder=tmp_path)
@@ -191,6 +193,18 @@ def test_a_prompt_is_written_out_by_the_source_and_told_by_the_first_rank(
     steps = [event.step for event in events if isinstance(event, StepDone)]
     assert steps == list(range(1, len(steps) + 1))
     assert len(steps) > 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_prompts_can_be_written_out_by_another_gemma_than_encodes_them(
+    gemma_fleets: Fleets, tiny_pack: Path, brief_gemma: Path, kind: str
+) -> None:
+    ask = {"action": "enhance", "kind": kind, "request": EnhanceRequest("a red fox", 3)}
+    fleet = gemma_fleets(2)
+    wanted = list(fleet.stream(path=brief_gemma, **ask))[-1]
+    written = list(fleet.stream(path=tiny_pack / "gemma4", enhancer_path=brief_gemma, **ask))[-1]
+    assert isinstance(wanted, PromptEnhanced)
+    assert written == wanted
 
 
 def test_writing_can_be_cancelled_between_two_tokens(gemma_fleets: Fleets, tiny_pack: Path) -> None:

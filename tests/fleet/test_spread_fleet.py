@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from tests.fakes.spread_jobs import SpreadCase, build, count_alone, run_stage_spread
+from tests.fakes.thorough import thorough
 from tests.fakes.tiled_jobs import make_stage
 from tests.fleet.conftest import FleetPool
 
@@ -37,7 +38,7 @@ def alone(checkpoint: Path) -> Callable[[SpreadCase], tuple[Tensor, Tensor]]:
     return lambda case: run_stage_spread(transformer, stage, case)
 
 
-@pytest.mark.parametrize("num_ranks", [1, 2, 3, 4])
+@pytest.mark.parametrize("num_ranks", [thorough(1), 2, 3, thorough(4)])
 def test_masks_and_batches_give_on_any_number_of_ranks_what_they_give_on_one(
     fleets: FleetPool,
     checkpoint: Path,

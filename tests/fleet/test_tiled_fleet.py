@@ -20,10 +20,11 @@ from podium.models.transformer.builder import transformer_builder
 from podium.models.video_vae import video_decoder_builder
 from podium.multigpu import SymmetricRunnerError
 
+from tests.fakes.thorough import thorough
 from tests.fakes.tiled_jobs import CPU, make_latent, make_stage, run_stage, stream_clip
 from tests.fleet.conftest import REPOSITORY, FleetPool
 
-RANKS = [1, 2, 3, 4]
+RANKS = [thorough(1), 2, 3, thorough(4)]
 # Counts and overlaps by frames, height and width: six tiles (more than ranks), two (fewer), four.
 STAGE_TILES = [((1, 2, 3), (0, 1, 1)), ((1, 1, 2), (0, 0, 3)), ((2, 1, 2), (1, 0, 2))]
 # Two cells a side with one shared, four latent frames with one shared; and room for a whole tile in time.
@@ -174,6 +175,7 @@ def test_time_split_between_ranks_and_within_one_is_refused_by_all_and_the_fleet
     assert list(fleet.stream(action="count", num_items=3)) == [0, 1, 2]
 
 
+@pytest.mark.thorough
 def test_a_long_clip_takes_no_more_memory_than_a_short_one(
     tiny_pack: Path, record_property: Callable[[str, object], None]
 ) -> None:

@@ -21,6 +21,7 @@ from podium.jobs import (
     DurationRequest,
     EnhanceRequest,
     GenerationRequest,
+    GuidanceMode,
     ImageSpec,
     JobEvent,
     LoraSpec,
@@ -43,6 +44,7 @@ from podium.pipelines.parameters import clip_parameters
 from podium.pipelines.report import call_of
 
 from tests.fakes.guided_runs import make_picture, two_stages, two_stages_hq
+from tests.fakes.thorough import thorough
 from tests.fakes.traced_runner import LATENTS
 
 RUNNERS = {
@@ -138,8 +140,15 @@ def worst_against(fleet: MGPUController, request: GenerationRequest, alone: dict
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("kind", RUNNERS)
-@pytest.mark.parametrize("tiles", [(1, 1), (1, 2)])
+@pytest.mark.parametrize(
+    ("kind", "tiles"),
+    [
+        (PipelineKind.QUALITY, (1, 2)),
+        (PipelineKind.HQ, (1, 1)),
+        thorough(PipelineKind.QUALITY, (1, 1)),
+        thorough(PipelineKind.HQ, (1, 2)),
+    ],
+)
 def test_any_number_of_ranks_makes_the_clip_of_one_process(
     guided: Fleets,
     make_request: Callable[..., GenerationRequest],
@@ -181,6 +190,31 @@ def test_tiles_that_do_not_fit_are_refused_by_all_and_the_fleet_lives(
     assert fleet.is_alive
 
 
+@pytest.mark.parametrize(
+    ("mode", "words"),
+    [
+        (GuidanceMode.SEQUENTIAL, "one after the other"),
+        (GuidanceMode.BATCHED, "one batch"),
+        (GuidanceMode.MESH, "2 teams of 1"),
+    ],
+)
+def test_guidance_runs_the_way_that_was_asked_for(
+    guided: Fleets, make_request: Callable[..., GenerationRequest], mode: GuidanceMode, words: str
+) -> None:
+    request = make_request(PipelineKind.QUALITY, clip=SMALL, num_inference_steps=1, guidance_mode=mode)
+    (item, *_) = guided(PipelineKind.QUALITY, 2).stream(traced=request)
+    assert item["guidance"] == {"4": words}
+
+
+def test_guidance_that_cannot_be_spread_is_refused_and_the_fleet_lives(
+    guided: Fleets, make_request: Callable[..., GenerationRequest]
+) -> None:
+    fleet = guided(PipelineKind.QUALITY, 1)
+    with pytest.raises(SymmetricRunnerError, match="spread over two devices or more"):
+        list(fleet.stream(request=make_request(PipelineKind.QUALITY, guidance_mode=GuidanceMode.MESH), parameters={}))
+    assert fleet.is_alive
+
+
 def test_a_request_for_another_pipeline_is_refused_by_all(
     guided: Fleets, make_request: Callable[..., GenerationRequest]
 ) -> None:
@@ -188,7 +222,7 @@ def test_a_request_for_another_pipeline_is_refused_by_all(
         list(guided(PipelineKind.QUALITY, 2).stream(request=make_request(PipelineKind.HQ), parameters={}))
 
 
-@pytest.mark.parametrize("num_ranks", [1, 2, 3])
+@pytest.mark.parametrize("num_ranks", [thorough(1), 2, 3])
 def test_lora_sets_leave_no_trace_from_job_to_job(
     guided: Fleets, make_request: Callable[..., GenerationRequest], tiny_pack_2_3: TinyPack, num_ranks: int
 ) -> None:
@@ -239,11 +273,17 @@ def test_a_clip_gives_back_the_request_it_was_made_with(
     guided: Fleets, make_request: Callable[..., GenerationRequest], tiny_pack_2_3: TinyPack, tmp_path: Path
 ) -> None:
     paths = tiny_pack_2_3.model_paths
-    asked = make_request(PipelineKind.QUALITY, output_path=tmp_path / "clip.mp4", num_inference_steps=2)
+    asked = make_request(
+        PipelineKind.QUALITY,
+        output_path=tmp_path / "clip.mp4",
+        num_inference_steps=2,
+        guidance_mode=GuidanceMode.BATCHED,
+    )
     request = check_request(asked, paths).resolved
     (*_, finished) = start(guided(PipelineKind.QUALITY, 2), request, paths)
     parameters = read_parameters(finished.path)
     assert parameters["stage_2"] == {"mode": "tiles", "tiles": [1, 2], "overlap": TDP_OVERLAP}
+    assert (parameters["guidance_mode"], parameters["guidance"]) == ("batched", {"4": "one batch"})
     assert parameters["attention_backend"] == "torch-sdpa"
     folders = (tiny_pack_2_3.folder, request.images[0].path.parent)
     contents = ClipDesk().read_clip(ReadClip(finished.path, folders=folders))

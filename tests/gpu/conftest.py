@@ -1,23 +1,16 @@
-"""Fleets on real GPUs: one rank over NCCL, and two ranks that share a GPU over gloo."""
+"""Fleets on real GPUs: one rank over NCCL, two ranks that share a GPU over gloo, and a rank on each of several GPUs."""
 
 from __future__ import annotations
 
-import os
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
-import pynvml
 import pytest
 
 from podium.multigpu import MGPUController, RunnerRef, preload_forkserver
 from podium.multigpu.forkserver import SHARED
 
-PLACEMENTS: dict[str, dict[str, Any]] = {
-    "one rank on NCCL": {"devices": [0]},
-    "two ranks share a GPU over gloo": {"devices": [0, 0], "share_devices": True},
-}
+from tests.gpu.places import Place, all_places
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -27,17 +20,17 @@ def _warm_forkserver(_session_environment: None) -> Iterator[None]:
     SHARED.close()
 
 
-@pytest.fixture(params=list(PLACEMENTS), scope="module")
-def placement(request: pytest.FixtureRequest) -> dict[str, Any]:
-    return PLACEMENTS[request.param]
+@pytest.fixture(params=list(all_places()), scope="module")
+def place(request: pytest.FixtureRequest) -> Place:
+    return all_places()[request.param]
 
 
 @pytest.fixture(scope="module")
 def make_fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., MGPUController]]:
     made: list[MGPUController] = []
 
-    def make(runner: type | RunnerRef, placement: dict[str, Any], **setup: Any) -> MGPUController:
-        fleet = MGPUController(runner, log_folder=tmp_path_factory.mktemp("logs"), **placement)
+    def make(runner: type | RunnerRef, place: Place, **setup: object) -> MGPUController:
+        fleet = MGPUController(runner, log_folder=tmp_path_factory.mktemp("logs"), **place)
         made.append(fleet)
         fleet.start(timeout=180, **setup)
         return fleet
@@ -45,34 +38,6 @@ def make_fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..
     yield make
     for fleet in made:
         fleet.shutdown(graceful_timeout=10)
-
-
-def gpu_memory_bytes(pids: set[int]) -> int:
-    """Return what NVML says these processes hold on the first GPU."""
-    pynvml.nvmlInit()
-    try:
-        handle = pynvml.nvmlDeviceGetHandleByIndex(0)
-        processes = pynvml.nvmlDeviceGetComputeRunningProcesses(handle)
-        return sum(process.usedGpuMemory or 0 for process in processes if process.pid in pids)
-    finally:
-        pynvml.nvmlShutdown()
-
-
-def used_gpu_bytes() -> int:
-    """Return what NVML says is in use on the first GPU, by anyone."""
-    pynvml.nvmlInit()
-    try:
-        return int(pynvml.nvmlDeviceGetMemoryInfo(pynvml.nvmlDeviceGetHandleByIndex(0)).used)
-    finally:
-        pynvml.nvmlShutdown()
-
-
-def seconds_until(condition: Callable[[], bool], limit_s: float) -> float:
-    """Return how long a condition took to come true; NVML has nothing to wait on."""
-    began_s = time.monotonic()
-    while not condition() and time.monotonic() - began_s < limit_s:
-        os.sched_yield()
-    return time.monotonic() - began_s
 
 
 def pack_arguments(tiny_pack: Path) -> dict[str, Path]:

@@ -1,181 +1,199 @@
-"""Measure LoRA swaps at true size: random weights made on the GPU, random factors of every large layer in two files.
+"""Swaps of LoRAs over all blocks on any number of ranks: the part `swap` of one GPU and of several.
 
-    python -m tests.gpu.measure_lora_swap FOLDER [--rank 384] [--layers 48] [--quantization none] [--forward]
-
-writes two LoRA files (7.4 GB each at rank 384) into FOLDER, then swaps on one rank: A, B, A, B and back to none, with
-factors kept in pinned memory and without. Prints seconds as the caller sees them and as the tracker counts them, and
-how far fused weights are from the exact sum. `--forward` compiles the blocks first and shows that no swap compiles
-anew.
+Random weights, and random factors of every large layer in two files, written by the first rank. The swaps are A, B, A,
+B and back to none. On one rank the blocks are compiled and one forward is captured as a graph before the first swap:
+no swap may compile anew, and the replay has to give what a forward gives.
 """
 
 from __future__ import annotations
 
-import argparse
-import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import torch
+import torch.distributed as dist
 from safetensors import safe_open
 from safetensors.torch import save_file
-from torch import Tensor, nn
+from torch import Tensor
 
-from podium.jobs import LoraSpec, Quantization
-from podium.models.builder import SingleGPUModelBuilder
-from podium.models.key_maps import TRANSFORMER
-from podium.models.module_weights import without_weights
-from podium.models.quantization import FP8, FP8_MAX, dequantised, is_cast_layer, policy_of, scale_key_of
-from podium.models.quantized_linear import Fp8Linear, quantise_linears
+from podium.jobs import LoraSpec
+from podium.models.quantization import dequantised, scale_key_of
 from podium.models.registry import StateDictRegistry
-from podium.models.transformer.model import AVTransformer
-from podium.models.weight_reader import OnProgress
+from podium.multigpu import MGPURunner
 from podium.multigpu.weight_tracker import TransformerWeightTracker
 
-from tests.gpu.measure_transformer import CLIPS, config, our_call
+from tests.gpu.bench import Bench, tell_all
+from tests.gpu.figures import Figure
+from tests.gpu.measure_share import as_graph
+from tests.gpu.random_model import (
+    DTYPE,
+    compile_blocks,
+    forward_call,
+    num_graphs,
+    random_builder,
+    relative,
+    scale_of,
+    timed_s,
+)
 
-CUDA = torch.device("cuda:0")
-PLACEMENT = (CUDA, torch.bfloat16)
+RUNNER = "tests.gpu.measure_lora_swap:SwapRunner"
+# Both files at true size, pinned.
 CACHE_BYTES = 24 << 30
-SCALE = 2e-4
+ALLOWED_S, ALLOWED_ERROR, ALLOWED_REPLAY_ERROR = 0.3, 4e-3, 1e-2
+STRENGTH = 0.8
 NUM_CHECKED = 8
 
 
-@dataclass(frozen=True)
-class RandomWeights(SingleGPUModelBuilder[AVTransformer]):
-    """A builder that reads no checkpoint: its module gets random weights on the GPU."""
+class SwapRunner(MGPURunner):
+    """Keeps a tracker of random weights."""
 
-    def build(
-        self, device: torch.device, dtype: torch.dtype, *, on_progress: OnProgress | None = None
-    ) -> AVTransformer:
-        """Return the module; weights are made outside inference mode, as the real ones are."""
-        del on_progress
-        with without_weights():
-            model = self.make_module(())
-        coded = {f"{name}.weight" for name, layer in model.named_modules() if isinstance(layer, Fp8Linear)}
-        state = {}
-        for key, tensor in model.state_dict().items():
-            if key.endswith(".weight_scale"):
-                state[key] = torch.tensor(SCALE, device=device)
-                continue
-            values = torch.empty(tensor.shape, dtype=dtype, device=device).normal_(0, 0.02)
-            has_scale = scale_key_of(key) in model.state_dict()
-            if key in coded:
-                values = (values / SCALE if has_scale else values).clamp(-FP8_MAX, FP8_MAX).to(FP8)
-            state[key] = values
-        model.load_state_dict(state, assign=True)
-        return model.to(device).eval().requires_grad_(requires_grad=False)
+    def setup(self, *, is_small: bool, folder: Path) -> None:
+        self._scale = scale_of(is_small=is_small)
+        self._is_small = is_small
+        groups = self.groups
+        self._tracker = TransformerWeightTracker(
+            groups.transformer_group, control_group=groups.control_group, factor_cache_bytes=CACHE_BYTES
+        )
+        self._builder = random_builder(self._scale, folder / f"rank-{self.rank}")
+        self._registry = StateDictRegistry()
+        self._build("none")
+        self._loras = {name: LoraSpec(folder / f"lora-{name}.safetensors", STRENGTH) for name in "AB"}
+        if self.rank == 0:
+            shapes = {key: tuple(tensor.shape) for key, tensor in self._tracker.broadcast_sd.items()}
+            for spec in self._loras.values():
+                write_lora(spec.path, shapes, self._scale.lora_rank, self.device)
+        dist.barrier(groups.control_group)
+
+    def __call__(self) -> Iterator[Figure]:
+        for figure in self._measured():
+            if self.rank == 0:
+                yield figure
+
+    @torch.inference_mode()
+    def _measured(self) -> Iterator[Figure]:
+        size = self._loras["A"].path.stat().st_size
+        yield Figure(f"a LoRA of rank {self._scale.lora_rank}", size / 1e9, "GB")
+        digests: dict[str, list[Tensor]] = {"none": [self._digest()]}
+        graph = Graphed(self) if self.world_size == 1 else None
+        if graph is not None:
+            yield from graph.figures("before any swap")
+        for name, title in (
+            ("A", ", read from its file"),
+            ("B", ", read from its file"),
+            ("A", ""),
+            ("B", ""),
+            ("none", ""),
+        ):
+            is_promised = not title and not self._is_small and self.world_size == 1
+            _, took_s = timed_s(lambda name=name: self._build(name), self.device)  # type: ignore[misc] # the default
+            told = f"to {name}{title}"
+            yield Figure(told, took_s, "s", ALLOWED_S if is_promised else None)
+            stats = asdict(self._tracker.last_swap)
+            yield Figure(f"{told}: of which", ", ".join(f"{key} {value:.4g}" for key, value in stats.items()))
+            digests.setdefault(name, []).append(self._digest())
+            if name != "none":
+                yield Figure(f"{told}: from the exact sum", self._worst_error(self._loras[name]), limit=ALLOWED_ERROR)
+            if graph is not None:
+                yield from graph.figures(told)
+        for name, seen in digests.items():
+            num_other = sum(not torch.equal(one, seen[0]) for one in seen)
+            yield Figure(f"times that {name} gave other bits than at first", num_other, limit=0)
+        yield Figure("ranks whose weights are not the first one's", self._num_other_ranks(digests), limit=0)
+        if self.device.type == "cuda":
+            yield Figure("peak memory", torch.cuda.max_memory_allocated() / 1e9, "GB")
+
+    def _build(self, name: str) -> None:
+        chosen = (self._loras[name],) if name != "none" else ()
+        built = self._tracker.build(self._builder.with_loras(chosen), self._registry, (self.device, DTYPE))
+        self.model = built.module
+
+    def _digest(self) -> Tensor:
+        # Two sums for each weight: of its bits, and of every other one's.
+        sums = []
+        for tensor in self._tracker.broadcast_sd.values():
+            bits = tensor.reshape(-1).view(torch.int16)
+            sums += [bits.sum(dtype=torch.int64), bits[::2].sum(dtype=torch.int64)]
+        return torch.stack(sums).cpu()
+
+    def _num_other_ranks(self, digests: dict[str, list[Tensor]]) -> int:
+        mine = torch.cat([one for seen in digests.values() for one in seen])
+        of_ranks = [torch.empty_like(mine) for _ in range(self.world_size)]
+        dist.all_gather(of_ranks, mine, group=self.groups.control_group)
+        return sum(not torch.equal(one, of_ranks[0]) for one in of_ranks)
+
+    def _worst_error(self, spec: LoraSpec) -> float:
+        # Some of this rank's own weights against the sum in float64.
+        worst = 0.0
+        with safe_open(spec.path, "pt", device=str(self.device)) as file:
+            pairs = {weight_key_of(name): name for name in file.keys() if name.endswith("lora_A.weight")}  # noqa: SIM118
+            own = sorted(key for key in pairs if self._tracker.broadcast_sd.is_own(key))
+            for key in own[:: max(1, len(own) // NUM_CHECKED)]:
+                a, b = (file.get_tensor(pairs[key].replace("lora_A", part)).double() for part in ("lora_A", "lora_B"))
+                clean, fused = (
+                    values_of(w, key, self.device) for w in (self._tracker.stored_sd, self._tracker.broadcast_sd)
+                )
+                worst = max(worst, relative(fused, clean + spec.strength * (b @ a)))
+        return worst
+
+    def make_forward(self) -> Callable[[], tuple[Tensor, Tensor]]:
+        """Return a compiled forward of the first stage's size."""
+        compile_blocks(self.model, self._scale.backend)
+        return forward_call(self._scale, self.model, self.model, self._scale.draft)
 
 
-def maker(num_layers: int, quantization: Quantization) -> Callable[[object], AVTransformer]:
-    """Return what makes the 2.3 transformer of true size without weights."""
+class Graphed:
+    """A forward compiled, and where there are graphs captured, before the first swap."""
 
-    def make(_headers: object) -> AVTransformer:
-        model = AVTransformer(config(num_layers))
-        if quantization is not Quantization.NONE:
-            layers = [name for name, layer in model.named_modules() if is_cast(name, layer)]
-            quantise_linears(model, layers, Path("random"), has_scales=quantization is Quantization.FP8_SCALED)
-        return model
+    def __init__(self, runner: SwapRunner) -> None:
+        self._call = runner.make_forward()
+        self._kept: list[tuple[Tensor, Tensor]] = []
+        self._call()
+        self._num_graphs = num_graphs()
+        self._graph = as_graph(self._keep) if runner.device.type == "cuda" else None
+        self._last: Tensor | None = None
 
-    return make
+    def _keep(self) -> None:
+        self._kept = [self._call()]
+
+    def figures(self, told: str) -> Iterator[Figure]:
+        """Run a forward, and the graph, with the weights as they are now."""
+        video = self._call()[0].float()
+        yield Figure(f"{told}: graphs compiled since the first forward", num_graphs() - self._num_graphs, limit=0)
+        if self._last is not None:
+            yield Figure(f"{told}: a forward is from that before the swap", relative(video, self._last))
+        self._last = video
+        if self._graph is not None:
+            self._graph.replay()
+            torch.cuda.synchronize()
+            error = relative(self._kept[0][0].float(), video)
+            yield Figure(f"{told}: the one capture's replay is from a forward", error, limit=ALLOWED_REPLAY_ERROR)
 
 
-def is_cast(name: str, layer: nn.Module) -> bool:
-    """Say whether a layer is quantised here."""
-    return isinstance(layer, nn.Linear) and is_cast_layer(name)
-
-
-def write_lora(path: Path, shapes: dict[str, tuple[int, ...]], rank: int) -> None:
+def write_lora(path: Path, shapes: dict[str, tuple[int, ...]], rank: int, device: torch.device) -> None:
     """Write factors of every linear of the blocks but the gates, as the distilled LoRA has."""
     factors: dict[str, Tensor] = {}
     for key, shape in shapes.items():
         if "transformer_blocks" in key and key.endswith(".weight") and len(shape) == 2 and "gate" not in key:
             stem = f"diffusion_model.{key.removesuffix('.weight')}"
             for part, size in (("A", (rank, shape[1])), ("B", (shape[0], rank))):
-                values = torch.randn(size, device=CUDA, dtype=torch.bfloat16) * 0.02
-                factors[f"{stem}.lora_{part}.weight"] = values.cpu()
+                factors[f"{stem}.lora_{part}.weight"] = (torch.randn(size, device=device, dtype=DTYPE) * 0.02).cpu()
     save_file(factors, path, metadata={"format": "pt"})
-    print(f"{path.name}: {path.stat().st_size / 1e9:.2f} GB, {len(factors) // 2} layers", flush=True)
 
 
-def worst_error(tracker: TransformerWeightTracker, spec: LoraSpec) -> str:
-    """Compare some fused weights with the sum in float64."""
-    worst = 0.0
-    with safe_open(spec.path, "pt", device=str(CUDA)) as file:
-        names = sorted(key for key in file.keys() if key.endswith("lora_A.weight"))  # noqa: SIM118 - it is no mapping
-        for name in names[:: max(1, len(names) // NUM_CHECKED)]:
-            key = name.removeprefix("diffusion_model.").replace("lora_A.weight", "weight")
-            a, b = file.get_tensor(name).double(), file.get_tensor(name.replace("lora_A", "lora_B")).double()
-            clean, fused = (values_of(weights, key) for weights in (tracker.stored_sd, tracker.broadcast_sd))
-            exact = clean + spec.strength * (b @ a)
-            worst = max(worst, float((fused - exact).norm() / exact.norm()))
-    return f"{worst:.2e}"
+def weight_key_of(factor_name: str) -> str:
+    """Return the weight that a factor A belongs to."""
+    return factor_name.removeprefix("diffusion_model.").replace("lora_A.weight", "weight")
 
 
-def values_of(weights: object, key: str) -> Tensor:
+def values_of(weights: Any, key: str, device: torch.device) -> Tensor:
     """Return the float64 values of a weight, whatever it is kept in."""
-    scale = weights.get(scale_key_of(key))  # type: ignore[attr-defined] # a ShardedSD
-    return dequantised(weights[key].to(CUDA), None if scale is None else scale.to(CUDA), torch.float64)  # type: ignore[index]
+    scale = weights.get(scale_key_of(key))
+    return dequantised(weights[key].to(device), None if scale is None else scale.to(device), torch.float64)
 
 
-def num_graphs() -> int:
-    """Return how many graphs were compiled so far."""
-    return int(torch._dynamo.utils.counters["stats"]["unique_graphs"])
-
-
-def measure(tracker: TransformerWeightTracker, builder: RandomWeights, loras: dict[str, LoraSpec], title: str) -> None:
-    """Swap and print."""
-    registry = StateDictRegistry()
-    forward: Callable[[], object] | None = None
-    print(f"\n## {title}")
-    for name in ("none", "A", "B", "A", "B", "none"):
-        chosen = (loras[name],) if name in loras else ()
-        torch.cuda.synchronize()
-        began_s = time.perf_counter()
-        module = tracker.build(builder.with_loras(chosen), registry, PLACEMENT).module
-        torch.cuda.synchronize()
-        took_s = time.perf_counter() - began_s
-        error = f"; {worst_error(tracker, loras[name])} from the exact sum" if chosen else ""
-        print(f"to {name}: {took_s:.3f} s{error}; {tracker.last_swap}", flush=True)
-        if module._is_compiled:
-            forward = forward or our_call(module, CLIPS[6144])
-            before = num_graphs()
-            forward()
-            torch.cuda.synchronize()
-            print(f"  a forward compiled {num_graphs() - before} graphs")
-
-
-@torch.inference_mode()
-def main() -> None:
-    """Write, swap, print."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--rank", type=int, default=384)
-    parser.add_argument("--layers", type=int, default=48)
-    parser.add_argument("--quantization", type=Quantization, choices=list(Quantization), default=Quantization.NONE)
-    parser.add_argument("--forward", action="store_true", help="compile the blocks and run a forward after each swap")
-    values = parser.parse_args()
-    values.folder.mkdir(parents=True, exist_ok=True)
-    placeholder = values.folder / "no-checkpoint"
-    placeholder.touch()
-    make = maker(values.layers, values.quantization)
-    builder = RandomWeights((placeholder,), TRANSFORMER, make, policy=policy_of(values.quantization))
-    with without_weights():
-        shapes = {key: tuple(tensor.shape) for key, tensor in make(()).state_dict().items()}
-    loras = {name: LoraSpec(values.folder / f"lora-{name}.safetensors", 0.8) for name in "AB"}
-    for spec in loras.values():
-        write_lora(spec.path, shapes, values.rank)
-    for title, cache_bytes in (("factors kept in pinned memory", CACHE_BYTES), ("factors read each time", 0)):
-        tracker = TransformerWeightTracker(None, factor_cache_bytes=cache_bytes)
-        if values.forward:
-            tracker.build(replace(builder), StateDictRegistry(), PLACEMENT).module.compile_blocks()
-        torch.cuda.reset_peak_memory_stats()
-        measure(tracker, builder, loras, title)
-        held, peak = torch.cuda.memory_allocated() / 1e9, torch.cuda.max_memory_allocated() / 1e9
-        print(f"memory {held:.1f} GB, peak {peak:.1f} GB")
-        del tracker
-        torch.cuda.empty_cache()
-
-
-if __name__ == "__main__":
-    main()
+def swap(bench: Bench) -> None:
+    """Measure and tell."""
+    with bench.fleet(RUNNER, folder=bench.folder) as fleet:
+        tell_all(fleet.stream())

@@ -1,33 +1,40 @@
-"""Measure one rank's share of a forward under sequence parallelism, compute alone, on a GPU with random weights.
-
-    python -m tests.gpu.measure_share [--layers 48] [--ranks 1 2 4 8] [--tokens 6144 24576]
+"""One rank's share of a forward under sequence parallelism, compute alone: parts `share` and `guided` of one GPU.
 
 The first rank of each fleet works on its share of tokens and heads by the product's own code; what the others would
-send is made of what it has, in the right shapes, without a message. Prints milliseconds a forward with compiled blocks,
-and N times the share against the whole: 1.05 is allowed at 24,576 tokens for 2 and 4 ranks, 1.08 for 8. At 6,144 tokens
-the host is slower than an eighth of the device, so that is also measured as one CUDA graph: at most 70 ms are allowed
-for 8 ranks. Then what guided steps of four passes take each rank, one after another, as one batch and in teams.
+send is made of what it has, in the right shapes, without a message. At the first stage's size the host is slower than
+an eighth of the device, so there the share of eight is measured as one CUDA graph, too.
 """
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
 from unittest import mock
 
 import torch
 from torch import Tensor
 
-from podium.models.module_weights import without_weights
-from podium.models.transformer.inputs import StreamInput, TokenLevels
-from podium.models.transformer.model import AVTransformer, Ropes
+from podium.geometry import ClipFormat
+from podium.models.transformer.model import AVTransformer
 from podium.multigpu import attention
 from podium.multigpu.attention import AttentionManager
 from podium.multigpu.sequence_layout import TokenLayout, split_heads
 from podium.multigpu.sp_builder import SequenceParallelTransformer
-from podium.pipelines.latents import audio_positions, video_positions
 
-from tests.gpu.measure_transformer import CLIPS, CUDA, NUM_TEXT_TOKENS, compile_blocks, config, fill, median_ms
+from tests.gpu.bench import Bench
+from tests.gpu.figures import Figure, tell
+from tests.gpu.random_model import (
+    DTYPE,
+    Scale,
+    compile_blocks,
+    forward_call,
+    median_ms,
+    random_builder,
+    scale_of,
+    timed_s,
+    tokens,
+)
 
 ALLOWED = {2: 1.05, 4: 1.05, 8: 1.08}
 ALLOWED_GRAPH_MS = 70.0
@@ -37,10 +44,10 @@ NUM_PASSES = 4
 class LonelyManager(AttentionManager):
     """The first rank of a fleet that is nobody else."""
 
-    def __init__(self, num_ranks: int) -> None:
-        super().__init__(100_000, 32, 128, torch.bfloat16, None)
+    def __init__(self, scale: Scale, num_ranks: int) -> None:
+        super().__init__(100_000, scale.num_heads, scale.head_dim, DTYPE, None)
         self.num_ranks = num_ranks
-        self._heads = split_heads(32, num_ranks)
+        self._heads = split_heads(scale.num_heads, num_ranks)
         self._layout = TokenLayout(0, num_ranks, 0)
 
     def broadcast_replicated(self, x: Tensor) -> Tensor:
@@ -58,31 +65,16 @@ def repeat(x: Tensor, num_ranks: int, _group: str) -> Tensor:
     return torch.cat([x] * num_ranks)
 
 
-def stream(num_tokens: int, ropes: Ropes, context_dim: int, batch: int) -> StreamInput:
-    """Return random input of a stream."""
-    sigma = torch.full((batch,), 0.725, device=CUDA)
-    return StreamInput(
-        latent=torch.randn(batch, num_tokens, 128, device=CUDA, dtype=torch.bfloat16),
-        timesteps=TokenLevels(torch.ones(1, device=CUDA), None).at(sigma),
-        sigma=sigma,
-        context=torch.randn(batch, NUM_TEXT_TOKENS, context_dim, device=CUDA, dtype=torch.bfloat16),
-        rope=ropes.own,
-        cross_rope=ropes.cross,
-    )
+class NothingToWaitFor:
+    """Stands in for torch's collectives, of which only the waiting is left."""
+
+    @staticmethod
+    def wait_tensor(x: Tensor) -> Tensor:
+        return x
 
 
-def share_call(model: AVTransformer, num_tokens: int, num_ranks: int, batch: int = 1) -> Callable[[], object]:
-    """Return a forward of the first rank's share."""
-    clip = CLIPS[num_tokens]
-    transformer = SequenceParallelTransformer(model, LonelyManager(num_ranks))
-    video = transformer.video_ropes(video_positions(clip))
-    audio = transformer.audio_ropes(audio_positions(clip.num_audio_latents))
-    inputs = stream(num_tokens, video, 4096, batch), stream(clip.num_audio_latents, audio, 2048, batch)
-    return lambda: transformer(*inputs)
-
-
-def as_graph(call: Callable[[], object]) -> Callable[[], object]:
-    """Return a replay of a forward that has run before."""
+def as_graph(call: Callable[[], object]) -> torch.cuda.CUDAGraph:
+    """Return a capture of a forward that has run before."""
     side = torch.cuda.Stream()
     side.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(side):
@@ -90,69 +82,76 @@ def as_graph(call: Callable[[], object]) -> Callable[[], object]:
             call()
     torch.cuda.current_stream().wait_stream(side)
     graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        kept = call()
-
-    def replay() -> object:
-        graph.replay()
-        # The graph writes there.
-        return kept
-
-    return replay
+    # Other threads of a rank (NCCL's watchdog) may ask the device meanwhile.
+    with torch.cuda.graph(graph, capture_error_mode="thread_local"):
+        call()
+    return graph
 
 
-def measure_shares(model: AVTransformer, ranks: list[int], num_tokens: int) -> dict[int, float]:
-    """Measure and print every fleet's share, launched by the host and as one graph; return the better ones."""
-    shares: dict[int, float] = {}
-    whole_ms = None
-    for num_ranks in sorted(ranks):
-        call = share_call(model, num_tokens, num_ranks)
-        launched_ms = shares[num_ranks] = median_ms(call)
-        whole_ms = whole_ms or launched_ms * num_ranks
-        told = f"{launched_ms:.1f} ms, {launched_ms * num_ranks / whole_ms:.3f} of an even share"
-        allowed = f", {ALLOWED[num_ranks]} allowed" if num_ranks in ALLOWED and num_tokens == 24576 else ""
-        print(f"{num_tokens} tokens, 1 of {num_ranks}: {told}{allowed}", flush=True)
-        if num_tokens == 6144:
-            shares[num_ranks] = median_ms(as_graph(call))
-            allowed = f", {ALLOWED_GRAPH_MS:.0f} allowed" if num_ranks == 8 else ""
-            print(f"  as one graph: {shares[num_ranks]:.1f} ms{allowed}", flush=True)
-    return shares
+def share_call(
+    scale: Scale, model: AVTransformer, clip: ClipFormat, num_ranks: int, *, batch: int = 1
+) -> Callable[[], object]:
+    """Return a forward of the first rank's share."""
+    transformer = SequenceParallelTransformer(model, LonelyManager(scale, num_ranks))
+    return forward_call(scale, transformer, model, clip, batch=batch)
 
 
-def print_guided(model: AVTransformer, shares: dict[int, float], num_tokens: int) -> None:
-    """Print what a step of four passes takes each rank, messages left out."""
-    for num_ranks in (count for count in shares if count > 1):
-        ways = [f"one after another {NUM_PASSES * shares[num_ranks]:.0f}"]
-        batch = median_ms(share_call(model, num_tokens, num_ranks, NUM_PASSES))
-        ways.append(f"one batch {batch:.0f}")
-        for num_teams in (2, 4):
-            size, rest = divmod(num_ranks, num_teams)
-            if not rest and size in shares:
-                ways.append(f"{num_teams} teams of {size} {NUM_PASSES // num_teams * shares[size]:.0f}")
-        print(f"{num_tokens} tokens, {NUM_PASSES} passes on {num_ranks} ranks, ms: {', '.join(ways)}", flush=True)
+@contextmanager
+def compiled_model(bench: Bench) -> Iterator[tuple[Scale, AVTransformer, torch.device]]:
+    """Give a compiled model whose collectives cost nothing."""
+    scale, device = scale_of(is_small=bench.is_small), torch.device("cpu" if bench.is_small else "cuda:0")
+    model = random_builder(scale, bench.folder).build(device, DTYPE)
+    compile_blocks(model, scale.backend)
+    stand_ins: dict[str, Any] = {"all_to_all": keep, "all_gather": repeat, "_ops": NothingToWaitFor()}
+    with torch.inference_mode(), mock.patch.multiple(attention, **stand_ins):
+        yield scale, model, device
+    if device.type == "cuda":
+        tell(Figure("peak memory", torch.cuda.max_memory_allocated() / 1e9, "GB"))
 
 
-def main() -> None:
-    """Measure and print."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--layers", type=int, default=48)
-    parser.add_argument("--ranks", type=int, nargs="*", default=[1, 2, 4, 8])
-    parser.add_argument("--tokens", type=int, nargs="*", default=list(CLIPS))
-    parser.add_argument("--guided", action="store_true", help="measure guided steps too")
-    values = parser.parse_args()
-    with torch.no_grad(), without_weights():
-        bare = AVTransformer(config(values.layers))
-    with torch.no_grad():
-        model = fill(bare)
-    assert isinstance(model, AVTransformer)
-    compile_blocks(model)
-    with torch.inference_mode(), mock.patch.multiple(attention, all_to_all=keep, all_gather=repeat):
-        for num_tokens in values.tokens:
-            shares = measure_shares(model, values.ranks, num_tokens)
-            if values.guided:
-                print_guided(model, shares, num_tokens)
-    print(f"peak memory {torch.cuda.max_memory_allocated() / 1e9:.1f} GB")
+def share(bench: Bench) -> None:
+    """Measure shares of the second stage's forward, and that of eight ranks of the first stage's."""
+    with compiled_model(bench) as (scale, model, device):
+        limit_ms = None if bench.is_small else ALLOWED_GRAPH_MS
+        tell_draft(share_call(scale, model, scale.draft, 8), f"{tokens(scale.draft)}, 1 of 8", device, limit_ms)
+        whole_ms: float | None = None
+        for num_ranks in (1, 8, 4, 2):
+            call = share_call(scale, model, scale.clip, num_ranks)
+            title = f"{tokens(scale.clip)}, 1 of {num_ranks}"
+            tell(Figure(f"{title}: the first forward, compiling", timed_s(call, device)[1], "s"))
+            share_ms = median_ms(call, device)
+            whole_ms = whole_ms or share_ms
+            tell(Figure(f"{title}: a forward", share_ms, "ms"))
+            if num_ranks > 1:
+                limit = None if bench.is_small else ALLOWED[num_ranks]
+                tell(Figure(f"{title}: times {num_ranks}, of the whole", share_ms * num_ranks / whole_ms, limit=limit))
 
 
-if __name__ == "__main__":
-    main()
+def guided(bench: Bench) -> None:
+    """Measure what ranks have to compute in a first-stage step of four passes, in every way to run them."""
+    with compiled_model(bench) as (scale, model, device):
+        of_team: dict[int, float] = {}
+        for size in (1, 2, 4, 8):
+            title = f"{tokens(scale.draft)}, 1 of {size}"
+            of_team[size] = tell_draft(share_call(scale, model, scale.draft, size), title, device, None)
+        for num_ranks in (8, 4, 2):
+            title = f"{tokens(scale.draft)}, {NUM_PASSES} passes on {num_ranks} ranks"
+            tell(Figure(f"{title}, one after another", NUM_PASSES * of_team[num_ranks], "ms"))
+            for num_teams in (2, 4):
+                if num_teams <= num_ranks:
+                    took_ms = NUM_PASSES // num_teams * of_team[num_ranks // num_teams]
+                    tell(Figure(f"{title}, {num_teams} teams of {num_ranks // num_teams}", took_ms, "ms"))
+            batch_ms = median_ms(share_call(scale, model, scale.draft, num_ranks, batch=NUM_PASSES), device)
+            tell(Figure(f"{title}, one batch", batch_ms, "ms"))
+
+
+def tell_draft(call: Callable[[], object], title: str, device: torch.device, limit_ms: float | None) -> float:
+    """Measure a forward launched by the host and as one graph; return the better of the two."""
+    tell(Figure(f"{title}: the first forward, compiling", timed_s(call, device)[1], "s"))
+    launched_ms = median_ms(call, device)
+    tell(Figure(f"{title}: a forward, launched by the host", launched_ms, "ms"))
+    if device.type == "cpu":
+        return launched_ms
+    graph_ms = median_ms(as_graph(call).replay, device)
+    tell(Figure(f"{title}: a forward as one graph", graph_ms, "ms", limit_ms))
+    return min(launched_ms, graph_ms)

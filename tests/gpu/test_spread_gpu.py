@@ -18,7 +18,7 @@ from tests.fakes.spread_jobs import SpreadCase, build, run_stage_spread
 from tests.fakes.tiled_jobs import make_stage
 from tests.fleet.test_guidance_fleet import BATCHED, MESH, SEQUENTIAL
 from tests.fleet.test_spread_fleet import CASES, relative
-from tests.gpu.test_tiled_gpu import all_placements
+from tests.gpu.places import Place, devices_of
 
 pytestmark = pytest.mark.gpu
 
@@ -26,12 +26,14 @@ RUNNER = RunnerRef("tests.fakes.full_precision_runner:FullPrecisionRunner")
 RUNS = [(FOUR, SEQUENTIAL), (FOUR, BATCHED), (FOUR, MESH), (THREE, MESH)]
 
 
-@pytest.fixture(params=list(all_placements()), scope="module")
-def fleet(request: pytest.FixtureRequest, make_fleet: Callable[..., MGPUController]) -> MGPUController:
-    return make_fleet(RUNNER, all_placements()[request.param])
+@pytest.fixture(scope="module")
+def fleet(make_fleet: Callable[..., MGPUController], place: Place) -> MGPUController:
+    return make_fleet(RUNNER, place)
 
 
-def test_masks_and_batches_are_those_of_the_cpu(fleet: MGPUController, tiny_pack: Path) -> None:
+def test_masks_and_batches_are_those_of_the_cpu(
+    fleet: MGPUController, place: Place, tiny_pack: Path, record_property: Callable[[str, object], None]
+) -> None:
     checkpoint = tiny_pack / "ltx-2.5" / "transformer.safetensors"
     transformer = build(checkpoint, None, SpreadCase())
     wanted = [run_stage_spread(transformer, make_stage(transformer._inner), case) for case in CASES]
@@ -39,16 +41,20 @@ def test_masks_and_batches_are_those_of_the_cpu(fleet: MGPUController, tiny_pack
     call = {"function": "tests.fakes.spread_jobs:spread_job", "checkpoint": checkpoint, "cases": CASES}
     for rank, video, audio in fleet.stream(action="call", **call):
         found.setdefault(rank, []).append((video, audio))
+    worst = 0.0
     for of_rank in found.values():
         for ours, theirs, first in zip(of_rank, wanted, found[0], strict=True):
-            error = max(relative(*pair) for pair in zip(ours, theirs, strict=True))
-            print(f"tokens spread: {error:.2e}")
-            assert error < 1e-4
+            worst = max(worst, *(relative(*pair) for pair in zip(ours, theirs, strict=True)))
             assert all(torch.equal(*pair) for pair in zip(ours, first, strict=True))
+    record_property("figure", (f"tokens spread, {devices_of(place)} against a CPU", f"{worst:.2e}"))
+    assert worst < 1e-4
 
 
 def test_guided_steps_are_those_of_the_cpu_whatever_way_they_run(
-    fleet: MGPUController, tiny_pack_2_3: TinyPack
+    fleet: MGPUController,
+    place: Place,
+    tiny_pack_2_3: TinyPack,
+    record_property: Callable[[str, object], None],
 ) -> None:
     pipeline, _ = guided_pipeline(tiny_pack_2_3, None)
     wanted = {case: stage_1_latents(pipeline, case.call) for case in (FOUR, THREE)}
@@ -59,6 +65,6 @@ def test_guided_steps_are_those_of_the_cpu_whatever_way_they_run(
     assert len(found) == len(RUNS)
     for (case, way), of_ranks in zip(RUNS, found.values(), strict=True):
         error = max(relative(of_ranks[0][name], wanted[case][name]) for name in STAGE_1)
-        print(f"guided, {way.mode}: {error:.2e}")
+        record_property("figure", (f"guided, {way.mode}, {devices_of(place)} against a CPU", f"{error:.2e}"))
         assert error < 1e-4
         assert all(torch.equal(of[name], of_ranks[0][name]) for of in of_ranks.values() for name in STAGE_1)

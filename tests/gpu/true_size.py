@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -36,6 +35,8 @@ from podium.models.transformer.config import TransformerConfig
 from podium.models.transformer.model import AVTransformer
 from podium.multigpu import MGPUController, RunnerRef, preload_forkserver
 from podium.pipelines.parameters import clip_parameters
+
+from tests.gpu.random_model import random_weight
 
 DISTILLED = RunnerRef("podium.multigpu.runners.distilled_mgpu:DistilledRunner")
 TWO_STAGES = RunnerRef("podium.multigpu.runners.ti2vid_two_stages_mgpu:TI2VidTwoStagesRunner")
@@ -67,14 +68,6 @@ OFFICIAL_CONNECTOR_NAMES = {
 }
 
 
-def random_weight(name: str, shape: tuple[int, ...], device: torch.device) -> Tensor:
-    """Return a weight of a usual size: norms about one, layers that keep the scale of what goes through."""
-    values = torch.randn(shape, device=device, dtype=torch.bfloat16)
-    if "norm" in name:
-        return (values * 0.1 + 1).cpu()
-    return (values * (1 / math.sqrt(shape[-1]) if len(shape) > 1 and "table" not in name else 0.05)).cpu()
-
-
 def true_size_shapes(config: dict[str, object]) -> Iterator[tuple[str, tuple[int, ...]]]:
     """Yield official names and shapes of transformer, connectors and projection."""
     with without_weights():
@@ -98,7 +91,9 @@ def write_checkpoint(folder: Path, device: torch.device) -> ModelPaths:
         }
     config = json.loads(metadata["config"])
     config["transformer"] |= TRUE_SIZE
-    weights = {name: random_weight(name, shape, device) for name, shape in true_size_shapes(config["transformer"])}
+    weights = {
+        name: random_weight(name, shape, device).cpu() for name, shape in true_size_shapes(config["transformer"])
+    }
     path = folder / "ltx-2.3-true-size.safetensors"
     save_file({**kept, **weights}, path, metadata={**metadata, "config": json.dumps(config)})
     print(f"checkpoint: {path.stat().st_size / 1e9:.1f} GB, {sum(w.numel() for w in weights.values()) / 1e9:.2f} B")
@@ -116,8 +111,8 @@ def write_lora(path: Path, checkpoint: Path, rank: int, device: torch.device) ->
             if len(shape) != 2:
                 continue
             stem = key.removeprefix("model.").removesuffix(".weight")
-            factors[f"{stem}.lora_A.weight"] = random_weight("a", (rank, shape[1]), device)
-            factors[f"{stem}.lora_B.weight"] = random_weight("b", (shape[0], rank), device) * 0.1
+            factors[f"{stem}.lora_A.weight"] = random_weight("a", (rank, shape[1]), device).cpu()
+            factors[f"{stem}.lora_B.weight"] = random_weight("b", (shape[0], rank), device).cpu() * 0.1
     save_file(factors, path, metadata={"format": "pt"})
     print(f"LoRA of rank {rank}: {path.stat().st_size / 1e9:.2f} GB, {len(factors) // 2} layers")
 

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from podium.library import Library
-from podium.models.tiny_pack import ensure_tiny_pack
+from podium.models.demo_cache import ensure_demo_model
 from podium.settings import DeviceSettings, Settings, WindowSettings, load_settings, save_settings
 from podium.ui.app import PodiumWindow, WindowPlaces
 from podium.ui.state.queue import QueueState
@@ -38,7 +38,7 @@ Opened = Callable[..., PodiumWindow]
 def demo_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a cache folder in which the demo model lies already."""
     folder = tmp_path_factory.mktemp("cache")
-    ensure_tiny_pack(folder)
+    ensure_demo_model(folder)
     return folder
 
 

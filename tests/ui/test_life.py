@@ -614,7 +614,7 @@ def asked(world: World, qapp: QApplication, qtbot: QtBot) -> Iterator[tuple[Sess
     widget = MainWindow(session)
     widget.show()
     session.generate()
-    yield SessionEnd(qapp, session, widget), widget
+    yield SessionEnd(qapp, session, widget, DesktopBus(NO_BUS)), widget
     widget.allow_closing()
     widget.close()
     widget.deleteLater()

@@ -11,6 +11,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from podium.jobs import Phase, PhaseStarted, PreviewPicture, StepDone
+from podium.models.residency import Place, ResidencyPlan
 from podium.ui.state.events import (
     FleetFailed,
     FleetReady,
@@ -84,6 +85,18 @@ def test_the_next_job_finds_the_fleet_up_and_another_model_does_not(bench: Owner
     wait_for(qtbot, bench, JobEnded, 4)
     assert len(bench.maker.made) == 2
     assert outcomes(bench) == [JobPhase.FINISHED] * 4
+
+
+def test_a_plan_for_the_parts_of_a_model_goes_with_the_setup_and_with_each_order(
+    bench: OwnerBench, qtbot: QtBot
+) -> None:
+    first, second = ResidencyPlan(text_encoder=Place.VISITING), ResidencyPlan(decoders=Place.VISITING)
+    for index, residency in enumerate((first, second, None)):
+        bench.order("clip", residency=residency)
+        qtbot.waitUntil(lambda count=index + 1: len(bench.listener.of(JobEnded)) == count, timeout=20_000)  # type: ignore[misc] # mypy does not see the default
+    (made,) = bench.maker.made
+    assert made.set_up_with["residency"] == first
+    assert [call.get("residency") for call in made.called_with] == [first, second, None]
 
 
 def test_a_soft_cancel_ends_the_job_and_keeps_the_fleet(bench: OwnerBench, qtbot: QtBot) -> None:

@@ -15,6 +15,7 @@ from safetensors.numpy import load_file, save_file
 from podium.helper.process import Desk
 from podium.helper.requests import GetModelFacts, WriteDemoPack
 from podium.library import Library
+from podium.models.demo_pack import DemoModel
 from podium.models.header import read_header
 from podium.models.paths import ModelPaths
 from podium.models.tiny_pack import TinyPack
@@ -50,7 +51,7 @@ class Window:
         """Choose a model as the helper would find it, and one CPU rank."""
         session = self.session
         session.try_demo()
-        self.helper.answer(WriteDemoPack, models)
+        self.helper.answer(WriteDemoPack, DemoModel(models, (), is_trained=False))
         (request,) = self.helper.requests(GetModelFacts)
         self.helper.answer(GetModelFacts, Desk().answer(request).value)
         session.devices.use_cpu(1)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -16,25 +18,34 @@ os.environ["QT_FFMPEG_DECODING_HW_DEVICE_TYPES"] = ","
 os.environ["QT_FFMPEG_ENCODING_HW_DEVICE_TYPES"] = ","
 
 import pytest
-from PySide6.QtCore import QTranslator
+from PySide6.QtCore import QLocale, QTranslator
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QMenu, QWidget
 
 import podium
 import podium_resources
 from podium.assets import read_bytes
+from podium.errors import JobRefusedError, PodiumError
 from podium.jobs import PHASE_WORDS, Phase
+from podium.media.errors import writing_failed
+from podium.models.errors import CheckpointError
+from podium.multigpu import WorkerDiedError
 from podium.ui import translation
+from podium.ui.messages import message_of
 from podium.ui.state.phase_words import SOURCES, phase_words
+from podium.ui.state.sentences import said, said_of
+from podium.ui.state.values import ErrorMessage
 from podium.ui.theme import apply_theme
 from podium.ui.translation import LANGUAGES, choose_language, install_translation
 from podium.ui.views.main_window import MainWindow
+from podium.ui.views.widgets.number_field import NumberField
 
 from tests.fakes.ui import make_session
 from tests.ui.views import scenes, work_scenes
 from tests.ui.views.scenes import Scene, World, make_window
 
 UI = Path(podium.__file__).parent / "ui"
+COLLECTOR = Path(__file__).parents[2] / "packaging" / "sentences.py"
 FOLDER = Path(podium_resources.__file__).parent / "translations"
 # Names, units and what is spelled alike.
 PLACEHOLDER = re.compile(r"\{[^{}]*\}|%n|%\d")
@@ -88,11 +99,14 @@ def test_what_the_window_says_is_what_is_translated(language: str, stored: list[
     """If this fails: `packaging/dev translate` brings the file up to date and names what lacks a translation."""
     copy = tmp_path / f"podium_{language}.ts"
     shutil.copy(FOLDER / copy.name, copy)
+    collected = tmp_path / "sentences.py"
+    collect = [sys.executable, COLLECTOR, UI.parent, collected, tmp_path / "sentences.json"]
+    subprocess.run(collect, check=True, capture_output=True)
     sources = sorted(str(path) for path in UI.rglob("*.py"))
-    tool("lupdate", "-silent", "-locations", "none", "-no-obsolete", *sources, "-ts", copy)
+    tool("lupdate", "-silent", "-locations", "none", "-no-obsolete", *sources, collected, "-ts", copy)
     said = {(message.context, message.source) for message in messages(copy)}
     known = {(message.context, message.source) for message in stored}
-    assert len(said) > 500
+    assert len(said) > 900
     assert said - known == set()
     assert known - said == set()
 
@@ -155,9 +169,10 @@ def test_the_first_language_that_podium_speaks_is_chosen(wanted: list[str], chos
 @pytest.fixture
 def german(qapp: QApplication) -> Iterator[None]:
     """Have the application speak German for a test."""
-    before = set(qapp.findChildren(QTranslator))
+    before, numbers = set(qapp.findChildren(QTranslator)), QLocale()
     assert install_translation(qapp, "de") == "de"
     yield
+    QLocale.setDefault(numbers)
     for translator in set(qapp.findChildren(QTranslator)) - before:
         qapp.removeTranslator(translator)
         translator.deleteLater()
@@ -216,6 +231,73 @@ def test_in_german_every_menu_has_letters_of_its_own(opened: Callable[[Scene], M
     for texts in (bar, *menus):
         letters = [text[text.index("&") + 1].lower() for text in texts if "&" in text]
         assert len(set(letters)) == len(letters), texts
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (
+            JobRefusedError("A height of 500 pixels cannot be made. It must be a multiple of 64: 448 or 512 would do."),
+            (
+                "Eine Höhe von 500 Pixeln ist nicht möglich. Sie muss ein Vielfaches von 64 sein: möglich wäre 448 "
+                "oder 512."
+            ),
+        ),
+        (
+            writing_failed("Fuchs.mp4", "/mnt/Clips", OSError(errno.ENOSPC, "No space left on device")),
+            (
+                "„Fuchs.mp4“ konnte nicht in „/mnt/Clips“ geschrieben werden: Es ist kein Platz mehr dafür. Schaffen "
+                "Sie Platz, oder wählen Sie einen anderen Ordner."
+            ),
+        ),
+        (
+            CheckpointError(
+                "“ltx.safetensors” is cut off: 1,234,567 of 43,000,000,000 bytes are missing. Its download did not "
+                "end: fetch it again."
+            ),
+            (
+                "„ltx.safetensors“ ist abgeschnitten: Es fehlen 1.234.567 von 43.000.000.000 Bytes. Der Download wurde "
+                "nicht fertig: Laden Sie die Datei erneut herunter."
+            ),
+        ),
+        (
+            WorkerDiedError(
+                "Rank 1 (cuda:1) was killed by the system while it was in stage 1: probably out of memory.",
+                rank=1,
+                phase=Phase.STAGE_1,
+                signal=signal.SIGKILL,
+            ),
+            (
+                "Rang 1 (cuda:1) wurde vom System beendet (zuletzt: Stufe 1): wahrscheinlich reichte der Speicher "
+                "nicht. Weniger Ränge auf der CPU, ein kleinerer Clip oder mehr Arbeitsspeicher können helfen."
+            ),
+        ),
+        (PodiumError("Somebody else’s words."), "Somebody else’s words."),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
+)
+def test_an_error_of_another_room_is_told_in_german(german: None, error: PodiumError, sentence: str) -> None:
+    assert message_of(error).sentence == sentence
+    if not isinstance(error, WorkerDiedError):
+        assert said_of(error) == ErrorMessage(sentence, error.details)
+
+
+def test_details_stay_as_they_were_logged(german: None) -> None:
+    message = message_of(CheckpointError("“a” is empty. Its download has failed.", details="OSError: at byte 7"))
+    assert message.details.splitlines()[-1] == "OSError: at byte 7"
+
+
+def test_in_german_fields_take_and_show_numbers_as_germans_write_them(german: None) -> None:
+    field = NumberField("Länge", (0.0, 100.0), num_decimals=2)
+    field.show_number(4.5)
+    assert field.text() == "4,50"
+    assert field.valueFromText("7,25") == 7.25
+    field.deleteLater()
+
+
+def test_without_a_translation_other_rooms_are_told_as_they_wrote(qapp: QApplication) -> None:
+    sentence = "“a” is cut off: 1,234 of 5,678 bytes are missing. Its download did not end: fetch it again."
+    assert said(sentence) == sentence
 
 
 @pytest.mark.logs_warnings

@@ -42,7 +42,7 @@ def run_day(folder: Path, **environment: str) -> dict[str, Any]:
         env={**os.environ, "PYTHONPATH": str(REPOSITORY), **environment},
         capture_output=True,
         text=True,
-        timeout=110,
+        timeout=270,
     )
     assert done.returncode == 0, done.stderr[-3000:]
     told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
@@ -67,11 +67,13 @@ def check_day(told: dict[str, Any]) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(300)
 def test_a_day_offscreen(tmp_path: Path) -> None:
     check_day(run_day(tmp_path, QT_QPA_PLATFORM="offscreen"))
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
+@pytest.mark.timeout(300)
 def test_a_day_on_an_x_server(tmp_path: Path, x_server: str) -> None:
     told = run_day(tmp_path, QT_QPA_PLATFORM="xcb", DISPLAY=x_server)
     assert told["platform"] == "xcb"

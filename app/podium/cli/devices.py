@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from podium.cli.options import DeviceOptions
 from podium.errors import JobRefusedError
+from podium.models.residency import ResidencyPlan
 from podium.multigpu import PlacementError
+from podium.multigpu.device_room import plan_residency
 from podium.multigpu.placement import plan_fleet, visible_gpus
+from podium.pipelines.checks import CheckedRequest
 
 
 def check_devices(options: DeviceOptions, environment: Mapping[str, str] = os.environ) -> int:
@@ -37,3 +40,11 @@ def check_devices(options: DeviceOptions, environment: Mapping[str, str] = os.en
     except PlacementError as error:
         raise JobRefusedError(error.message, details=error.details) from error
     return plan.num_ranks
+
+
+def choose_residency(
+    checked: CheckedRequest, options: DeviceOptions, dtype: str, *, own_pids: Collection[int] = ()
+) -> ResidencyPlan | None:
+    """Return where the parts of the model shall live for a clip on these devices, as `plan_residency`."""
+    fleet = plan_fleet(num_gpus=options.num_gpus, devices=options.devices, cpu_ranks=options.cpu_ranks)
+    return plan_residency(checked, fleet, dtype, own_pids=own_pids)

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
 
+from podium.cli.devices import choose_residency
 from podium.cli.interrupts import Interrupts
 from podium.cli.options import DeviceOptions
 from podium.jobs import (
@@ -28,6 +29,7 @@ from podium.jobs import (
 )
 from podium.media.video_writer import remove_unfinished
 from podium.models.paths import ModelPaths
+from podium.models.residency import ResidencyPlan
 from podium.multigpu import (
     ControllerStoppedError,
     MGPUController,
@@ -36,7 +38,7 @@ from podium.multigpu import (
     SymmetricRunnerError,
 )
 from podium.multigpu.device_locks import DeviceLocks, gpus_of
-from podium.multigpu.sequence_layout import check_num_tokens
+from podium.multigpu.sequence_layout import check_num_tokens, num_frames_behind
 from podium.pipelines.checks import check_request
 from podium.pipelines.parameters import clip_parameters
 
@@ -61,12 +63,14 @@ class FleetOptions:
         dtype: "bfloat16" or "float32".
         quantization: How the transformer's weights are held.
         is_compiled: Compile the transformer.
+        residency: Where the parts of the model live; None on the CPU, and where the devices do not tell their memory.
     """
 
     devices: DeviceOptions
     dtype: str
     quantization: Quantization = Quantization.NONE
     is_compiled: bool = False
+    residency: ResidencyPlan | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,9 +138,9 @@ def run_job(
             yield PhaseStarted(Phase.STARTING)
             controller.start(**setup_kwargs(models, options), preview_folder=Path(previews))
             yield PhaseEnded(Phase.STARTING, time.perf_counter() - began_s)
-            request = yield from _settle(plan, models, options, job, accept_interruptibly)
+            request, residency = yield from _settle(plan, models, options, job, accept_interruptibly)
             parameters = clip_parameters(request, models, dtype=options.dtype, quantization=options.quantization)
-            yield from job.dispatch(controller.stream(request=request, parameters=parameters))
+            yield from job.dispatch(controller.stream(request=request, parameters=parameters, residency=residency))
         except (ControllerStoppedError, SymmetricRunnerError) as error:
             if job.is_interrupted:
                 raise KeyboardInterrupt from error
@@ -150,12 +154,13 @@ def setup_kwargs(models: ModelPaths, options: FleetOptions) -> dict[str, Any]:
         "dtype": options.dtype,
         "quantization": options.quantization.value,
         "is_compiled": options.is_compiled,
+        "residency": options.residency,
     }
 
 
 def _settle(
     plan: JobPlan, models: ModelPaths, options: FleetOptions, job: _Job, accept: Callable[[PromptEnhanced], bool]
-) -> Generator[JobEvent, None, GenerationRequest]:
+) -> Generator[JobEvent, None, tuple[GenerationRequest, ResidencyPlan | None]]:
     """Have the model fill in what the plan leaves to it; return the request, checked again where anything changed."""
     request = plan.request
     if plan.enhance is not None:
@@ -166,10 +171,12 @@ def _settle(
         question = DurationRequest(request.prompt, request.clip.fps)
         predicted = yield from job.ask(DurationPredicted, job.controller.stream(duration=question))
         request = replace(request, clip=replace(request.clip, num_frames=predicted.num_frames))
-        check_num_tokens(request.clip, num_pictures=sum(image.frame != 0 for image in request.images))
+        check_num_tokens(request.clip, num_pictures=num_frames_behind(request))
     if request == plan.request:
-        return request
-    return check_request(request, models, options.quantization).resolved
+        return request, options.residency
+    checked = check_request(request, models, options.quantization)
+    pids = [rank.pid for rank in job.controller.rank_status() if rank.pid is not None]
+    return checked.resolved, choose_residency(checked, options.devices, options.dtype, own_pids=pids)
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Generator
 from contextlib import closing
@@ -12,8 +13,7 @@ from pathlib import Path
 
 import platformdirs
 
-from podium.assets import read_text
-from podium.cli.devices import check_devices
+from podium.cli.devices import check_devices, choose_residency
 from podium.cli.errors import ExitCode
 from podium.cli.fleet_job import FleetOptions, JobPlan, run_job
 from podium.cli.generate_arguments import DEFAULT_FRAME_RATE
@@ -24,21 +24,24 @@ from podium.errors import JobRefusedError
 from podium.geometry import TIME_FACTOR, ClipFormat, parse_fps, size_step_px, snap_num_frames
 from podium.jobs import EnhanceRequest, GenerationRequest, JobEvent, PipelineKind, PromptEnhanced
 from podium.media.names import clip_name
+from podium.models.demo_cache import ensure_demo_model
+from podium.models.demo_pack import DemoModel, demo_form
 from podium.models.file_kinds import is_folder
 from podium.models.pack import Pack
 from podium.models.paths import ModelPaths
 from podium.models.probe import Generation
-from podium.models.tiny_pack import TinyPack, ensure_tiny_pack
 from podium.multigpu import preload_forkserver
 from podium.multigpu.host_memory import check_host_memory
-from podium.multigpu.sequence_layout import check_num_tokens, split_heads
-from podium.pipelines.checks import CheckedRequest, check_form, check_models, check_request
+from podium.multigpu.sequence_layout import check_num_tokens, num_frames_behind, split_heads
+from podium.pipelines.checks import CheckedRequest, check_form, check_guidance_mode, check_models, check_request
 from podium.pipelines.generation_defaults import CheckpointFacts, PipelineDefaults, pipeline_defaults
 
-DEMO_HEIGHT, DEMO_WIDTH = 192, 256
-DEMO_NUM_FRAMES = 25
 SHORTEST_NUM_FRAMES = TIME_FACTOR + 1
-_DEMO_NOTICE = "Demo: random-weight pack: coloured noise until a trained one ships."
+_TRAINED_NOTICE = (
+    "Demo: a tiny model that knows one thing, a shape that moves over a background of one colour, and makes no sound.\n"
+    "Try other words, another --seed, and its LoRAs:"
+)
+_RANDOM_NOTICE = "Demo: random-weight pack: coloured noise until a trained one ships."
 
 
 def generate(options: GenerateOptions) -> int:
@@ -83,7 +86,7 @@ def make_request(options: GenerateOptions, now_utc: datetime) -> GenerationReque
     """
     prompt = options.prompt
     if prompt is None:
-        prompt = read_text("prompts/demo.txt")
+        prompt = demo_form().prompt
     defaults = pipeline_defaults(options.pipeline, CheckpointFacts(Generation.LTX_2_3))
     return GenerationRequest(
         prompt=prompt,
@@ -100,6 +103,7 @@ def make_request(options: GenerateOptions, now_utc: datetime) -> GenerationReque
         distilled_lora_strengths=_lora_strengths(options),
         generated_keyframes=options.generated_keyframes,
         stage_2_tiles=options.stage_2_tiles,
+        guidance_mode=options.guidance_mode,
     )
 
 
@@ -119,12 +123,12 @@ def fit_to_model(request: GenerationRequest, options: GenerateOptions, pack: Pac
 
 
 def check_tokens(request: GenerationRequest) -> None:
-    """Check that a fleet can hold a clip's tokens, those of its pictures too.
+    """Check that a fleet can hold a clip's tokens, those of its pictures and key frames too.
 
     Raises:
         JobRefusedError: It cannot.
     """
-    check_num_tokens(request.clip, num_pictures=sum(image.frame != 0 for image in request.images))
+    check_num_tokens(request.clip, num_pictures=num_frames_behind(request))
 
 
 def choose_output(output_path: Path | None, prompt: str, now_utc: datetime) -> Path:
@@ -165,7 +169,8 @@ def show_events(events: Generator[JobEvent, None, None], progress: Progress) -> 
 def _clip(options: GenerateOptions, defaults: PipelineDefaults) -> ClipFormat:
     height, width, num_frames = defaults.clip.height, defaults.clip.width, defaults.clip.num_frames
     if options.is_demo:
-        height, width, num_frames = DEMO_HEIGHT, DEMO_WIDTH, DEMO_NUM_FRAMES
+        form = demo_form()
+        height, width, num_frames = form.height, form.width, form.num_frames
     fps = parse_fps(options.frame_rate or DEFAULT_FRAME_RATE)
     return ClipFormat(
         height if options.height is None else options.height,
@@ -221,18 +226,20 @@ def _model_paths(options: GenerateOptions) -> ModelPaths:
     given = {name: path for name, path in given.items() if path is not None}
     if not options.is_demo:
         return ModelPaths(**given)
-    demo = _demo_pack().model_paths
+    demo = _demo_model().paths
     if not options.pipeline.is_guided:
         demo = replace(demo, distilled_lora_path=None)
     return replace(demo, **given)
 
 
-def _demo_pack() -> TinyPack:
-    say(_DEMO_NOTICE)
-    return ensure_tiny_pack(
+def _demo_model() -> DemoModel:
+    model = ensure_demo_model(
         platformdirs.user_cache_path("podium", appauthor=False),
         progress=lambda part: say(f"Writing the demo model, once: {part} ..."),
     )
+    loras = [f"  --lora {shlex.quote(str(path))} 1" for path in model.style_loras]
+    say("\n".join([_TRAINED_NOTICE, *loras]) if model.is_trained else _RANDOM_NOTICE)
+    return model
 
 
 def _make_folder(folder: Path) -> None:
@@ -249,6 +256,7 @@ def _check_fleet(options: GenerateOptions, checked: CheckedRequest, num_ranks: i
     pack, is_on_cpu = checked.pack, options.devices.cpu_ranks is not None
     # What it returns does not matter here, only whether the heads can be dealt out at all.
     split_heads(pack.num_heads, num_ranks)
+    check_guidance_mode(checked.resolved, num_ranks)
     if options.length.is_predicted and not pack.has_duration_head:
         raise JobRefusedError(
             "This model cannot tell how long a clip a prompt asks for: it has no duration head. Give --duration in "
@@ -256,7 +264,8 @@ def _check_fleet(options: GenerateOptions, checked: CheckedRequest, num_ranks: i
         )
     dtype = options.dtype or ("float32" if is_on_cpu else "bfloat16")
     check_host_memory(pack, num_ranks=num_ranks, dtype=dtype, is_on_cpu=is_on_cpu, quantization=checked.quantization)
-    return FleetOptions(options.devices, dtype, checked.quantization, options.is_compiled)
+    residency = choose_residency(checked, options.devices, dtype)
+    return FleetOptions(options.devices, dtype, checked.quantization, options.is_compiled, residency)
 
 
 def _plan(options: GenerateOptions, checked: CheckedRequest) -> JobPlan:

@@ -10,7 +10,7 @@ from typing import NoReturn
 from podium.cli.argument_values import AUTO, indices, keyframes, number, seconds, whole_number
 from podium.cli.generate_options import missing_options, options_of
 from podium.cli.options import GenerateOptions
-from podium.jobs import PipelineKind, Quantization
+from podium.jobs import GuidanceMode, PipelineKind, Quantization
 
 DTYPES = ("bfloat16", "float32")
 DEFAULT_SEED = 0
@@ -108,8 +108,7 @@ def _add_pipeline_arguments(parser: Parser) -> None:
         "--demo",
         action="store_true",
         dest="is_demo",
-        help="use the demo model that comes with Podium, a prompt and a small size; options override each of them. "
-        "It is a random-weight pack: coloured noise until a trained one ships",
+        help="use the demo model that comes with Podium, a prompt and a small size; options override each of them",
     )
 
 
@@ -275,6 +274,14 @@ def _add_guidance_arguments(parser: Parser) -> None:
             metavar="N",
             help=f"{stream}: guide only every step that N + 1 divides (default: 0, every step)",
         )
+    group.add_argument(
+        "--guidance-mode",
+        choices=[mode.value for mode in GuidanceMode],
+        default=GuidanceMode.AUTO.value,
+        help="how the forwards of a step run: one after another takes the least memory, as one batch the fewest "
+        "messages between devices, mesh spreads them over the devices. The clip is the same but for rounding "
+        "(default: %(default)s, what is reckoned to be the quickest)",
+    )
     group.add_argument(
         "--stage-2-tiles",
         nargs=2,

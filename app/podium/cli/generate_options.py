@@ -8,7 +8,7 @@ from pathlib import Path
 
 from podium.cli.argument_values import AUTO, number, number_of, whole_number
 from podium.cli.options import ClipLength, DeviceOptions, GenerateOptions, GuidanceOptions, ModelOptions
-from podium.jobs import ImageSpec, LoraSpec, PipelineKind, Quantization
+from podium.jobs import GuidanceMode, ImageSpec, LoraSpec, PipelineKind, Quantization
 
 # A part of a split model has a name of its own and fills the place of another.
 _PARTS_OF_SPLIT = {"transformer_path": "checkpoint_path", "text_encoder_path": "gemma_root"}
@@ -44,6 +44,7 @@ def options_of(values: argparse.Namespace) -> GenerateOptions:
         video_guidance=_guidance(values, "video"),
         audio_guidance=_guidance(values, "audio"),
         stage_2_tiles=None if values.stage_2_tiles is None else (values.stage_2_tiles[0], values.stage_2_tiles[1]),
+        guidance_mode=GuidanceMode(values.guidance_mode),
         quantization=None if values.quantization is None else Quantization(values.quantization),
         is_compiled=values.is_compiled,
         dtype=values.dtype,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
-from podium.jobs import GuidanceSpec, ImageSpec, LoraSpec, PipelineKind, Quantization
+from podium.jobs import GuidanceMode, GuidanceSpec, ImageSpec, LoraSpec, PipelineKind, Quantization
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +99,7 @@ class GenerateOptions:
     video_guidance: GuidanceOptions = field(default_factory=GuidanceOptions)
     audio_guidance: GuidanceOptions = field(default_factory=GuidanceOptions)
     stage_2_tiles: tuple[int, int] | None = None
+    guidance_mode: GuidanceMode = GuidanceMode.AUTO
     quantization: Quantization | None = None
     is_compiled: bool = False
     dtype: str | None = None

@@ -22,6 +22,7 @@ from podium.jobs import (
     ClipFinished,
     FileIdentity,
     GenerationRequest,
+    GuidanceMode,
     GuidanceSpec,
     ImageSpec,
     LoraSpec,
@@ -197,6 +198,7 @@ def _request_of(data: Mapping[str, Any], path: Path, files: _Files) -> Generatio
         distilled_lora_strengths=None if strengths is None else (float(strengths[0]), float(strengths[1])),
         generated_keyframes=tuple(keyframes) if isinstance(keyframes, list) else int(keyframes),
         stage_2_tiles=None if stage_2 is None else (int(stage_2["tiles"][0]), int(stage_2["tiles"][1])),
+        guidance_mode=GuidanceMode(str(data.get("guidance_mode", GuidanceMode.AUTO))),
     )
 
 

@@ -10,7 +10,7 @@ from podium.models.gemma_files import GemmaFiles
 from podium.models.pack import resolve_pack
 from podium.models.paths import ModelPaths
 from podium.multigpu.host_memory import available_host_bytes
-from podium.multigpu.memory_activations import MAX_PROMPT_TOKENS, PlannedJob
+from podium.multigpu.memory_activations import MAX_PROMPT_TOKENS, PlannedJob, num_forwards_together
 from podium.multigpu.memory_parts import ModelMemory, weigh_model
 from podium.multigpu.memory_plan import MemoryPlan, Room, plan_memory
 
@@ -37,6 +37,7 @@ class EstimateDesk:
             num_images=request.num_images,
             num_loras=request.num_loras,
             num_prompt_tokens=request.num_prompt_tokens or MAX_PROMPT_TOKENS,
+            num_batched=1 if request.guidance is None else num_forwards_together(*request.guidance),
         )
         host_bytes = available_host_bytes() + request.held_bytes
         room = Room(request.device_bytes, host_bytes, request.names, request.num_more)

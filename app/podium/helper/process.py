@@ -62,22 +62,30 @@ from podium.helper.requests import (
 from podium.media.cache_limit import CacheLimit
 from podium.media.clip_reader import read_frames
 from podium.media.stills import read_still
+from podium.models.demo_cache import ensure_demo_model
+from podium.models.demo_pack import DemoModel
 from podium.models.gemma_files import GemmaFiles
 from podium.models.lora_keys import LoraReport, read_lora_plan
 from podium.models.pack import Pack, transformer_shapes
-from podium.models.paths import ModelPaths
 from podium.models.probe import FileReport, probe
-from podium.models.tiny_pack import ensure_tiny_pack
+from podium.models.residency import ResidencyPlan
 from podium.models.tokenizer import MAX_PROMPT_TOKENS, PromptTokenizer
-from podium.multigpu.host_memory import available_host_bytes, check_host_memory, held_by_relatives_bytes
-from podium.pipelines.checks import check_models, check_request
+from podium.multigpu.device_room import plan_residency
+from podium.multigpu.host_memory import (
+    available_host_bytes,
+    check_host_memory,
+    held_by_relatives_bytes,
+    pids_of_relatives,
+)
+from podium.multigpu.placement import plan_fleet
+from podium.pipelines.checks import CheckedRequest, check_guidance_mode, check_models, check_request
 from podium.pipelines.generation_defaults import pipeline_defaults, read_checkpoint_facts
 from podium.pipelines.parameters import clip_parameters
 
 logger = logging.getLogger(__name__)
 
 # Shorter than the window waits for this process.
-CLOSE_LIMIT_S = 0.2
+CLOSE_LIMIT_S = 1.5
 LOOSE_AGE_S = 24 * 3600.0
 """A picture that is younger may be about to be used."""
 _CLIP_SUFFIXES = frozenset({".mp4", ".mov", ".m4v", ".mkv", ".webm"})
@@ -239,8 +247,8 @@ def _get_model_facts(request: GetModelFacts) -> ModelFacts:
     )
 
 
-def _write_demo_pack(request: WriteDemoPack) -> ModelPaths:
-    return ensure_tiny_pack(request.cache_folder).model_paths
+def _write_demo_pack(request: WriteDemoPack) -> DemoModel:
+    return ensure_demo_model(request.cache_folder)
 
 
 def _read_lora(request: ReadLora) -> LoraReport:
@@ -261,6 +269,7 @@ def _check_request(request: CheckRequest) -> CheckedJob:
             f"{request.num_ranks} devices are chosen, and this model can be shared by {checked.pack.num_heads} at "
             "most. Choose fewer."
         )
+    check_guidance_mode(checked.resolved, request.num_ranks)
     check_host_memory(
         checked.pack,
         num_ranks=request.num_ranks,
@@ -273,7 +282,27 @@ def _check_request(request: CheckRequest) -> CheckedJob:
     parameters = clip_parameters(
         checked.resolved, request.models, dtype=request.dtype, quantization=request.quantization
     )
-    return CheckedJob(checked.num_prompt_tokens, checked.lora_reports, parameters, checked.resolved, checked.notes)
+    return CheckedJob(
+        checked.num_prompt_tokens,
+        checked.lora_reports,
+        parameters,
+        checked.resolved,
+        checked.notes,
+        _plan_residency(request, checked),
+    )
+
+
+def _plan_residency(request: CheckRequest, checked: CheckedRequest) -> ResidencyPlan | None:
+    if not request.devices:
+        return None
+    # As above: what a fleet of this window holds is free for the one that is planned.
+    return plan_residency(
+        checked,
+        plan_fleet(devices=request.devices),
+        request.dtype,
+        own_pids=pids_of_relatives(),
+        host_bytes=available_host_bytes() + held_by_relatives_bytes(),
+    )
 
 
 def _make_thumbnail(request: MakeThumbnail) -> Thumbnail:

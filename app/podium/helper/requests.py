@@ -13,12 +13,14 @@ from podium.jobs import (
     ClipFinished,
     FileIdentity,
     GenerationRequest,
+    GuidanceMode,
     GuidanceSpec,
     Phase,
     PipelineKind,
     Quantization,
 )
 from podium.media.export_kinds import ExportKind
+from podium.models.demo_pack import DemoModel
 from podium.models.lora_keys import LoraReport
 from podium.models.pack import Pack
 from podium.models.paths import ModelPaths
@@ -88,8 +90,8 @@ class ResolvePack(Request[Pack]):
 
 
 @dataclass(frozen=True, slots=True)
-class WriteDemoPack(Request[ModelPaths]):
-    """Write the demo model into a cache folder unless it is there."""
+class WriteDemoPack(Request[DemoModel]):
+    """Put the demo model into a cache folder unless it is there."""
 
     cache_folder: Path
     lane = Lane.SLOW
@@ -113,6 +115,7 @@ class CheckedJob:
         parameters: Everything that makes the same clip again, for the clip's own tag.
         resolved: The request with the model's defaults filled in.
         notes: Sentences on what can be made and may not be meant.
+        residency: Where the parts of the model shall live for it; None on the CPU, and where the GPUs do not tell.
     """
 
     num_prompt_tokens: int
@@ -120,6 +123,7 @@ class CheckedJob:
     parameters: dict[str, object] = field(repr=False)
     resolved: GenerationRequest | None = None
     notes: tuple[str, ...] = ()
+    residency: ResidencyPlan | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +136,7 @@ class CheckRequest(Request[CheckedJob]):
         quantization: How the transformer's weights are held.
         files: What its files were when it was asked for; none may be another by now.
         is_on_cpu: The fleet's ranks stand on the CPU.
+        devices: The GPUs of the fleet, as it counts them; none where nothing is to be planned on them.
     """
 
     request: GenerationRequest
@@ -141,6 +146,7 @@ class CheckRequest(Request[CheckedJob]):
     quantization: Quantization = Quantization.NONE
     files: tuple[FileIdentity, ...] = field(default=(), repr=False)
     is_on_cpu: bool = False
+    devices: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,6 +328,8 @@ class EstimateJob(Request[JobEstimate]):
         held_bytes: What a fleet of this window holds of the machine's memory.
         names: What to call the GPUs.
         num_more: GPUs that could be chosen beside.
+        guidance: How the forwards of guided steps run, and how picture and sound are guided; None where that is not
+            known, or steps are not guided.
     """
 
     models: ModelPaths
@@ -337,6 +345,7 @@ class EstimateJob(Request[JobEstimate]):
     held_bytes: int = 0
     names: tuple[str, ...] = ()
     num_more: int = 0
+    guidance: tuple[GuidanceMode, GuidanceSpec, GuidanceSpec] | None = None
     lane = Lane.ESTIMATES
 
 

@@ -14,6 +14,7 @@ from podium.jobs import (
     ClipFinished,
     FileIdentity,
     GenerationRequest,
+    GuidanceMode,
     GuidanceSpec,
     ImageSpec,
     LoraSpec,
@@ -44,6 +45,7 @@ def request_to_dict(request: GenerationRequest) -> dict[str, object]:
         "distilled_lora_strengths": None if strengths is None else list(strengths),
         "generated_keyframes": keyframes if isinstance(keyframes, int) else list(keyframes),
         "stage_2_tiles": None if tiles is None else list(tiles),
+        "guidance_mode": request.guidance_mode.value,
     }
 
 
@@ -74,6 +76,7 @@ def request_from_dict(data: Mapping[str, Any]) -> GenerationRequest:
             distilled_lora_strengths=None if strengths is None else (strengths[0], strengths[1]),
             generated_keyframes=keyframes if isinstance(keyframes, int) else tuple(keyframes),
             stage_2_tiles=None if tiles is None else (tiles[0], tiles[1]),
+            guidance_mode=GuidanceMode(data.get("guidance_mode", GuidanceMode.AUTO)),
         )
     except (KeyError, TypeError, IndexError) as error:
         raise ValueError(f"no whole request: {error!r}") from error

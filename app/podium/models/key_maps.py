@@ -154,7 +154,9 @@ def _decoder_block(parts: list[str]) -> list[str]:
 def _resolve_video_encoder(keys: Collection[str]) -> FileToModule:
     named = _component_keys(keys, "vae.")
     blocks = [int(n.split(".")[2]) for n in named.values() if n.startswith("encoder.down_blocks.")]
+    # An odd block shrinks; after it comes the middle one, though it may hold no layer.
     last = max(blocks, default=-1)
+    last += last % 2
 
     def rename(name: str) -> str | None:
         if name.startswith("per_channel_statistics."):

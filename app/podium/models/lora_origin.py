@@ -12,6 +12,8 @@ _VERSION_KEY = "model_version"
 _NAME_KEYS = ("ss_base_model_version", "modelspec.architecture", "ss_sd_model_name", "base_model", "base_model_name")
 # 2.0 has neither gated attention nor the prompt's own modulation.
 _NEWER_PARTS = ("to_gate_logits", "prompt_adaln")
+# What a file tells may be less than a version: “LTX-2”, or “LTX-2.3 or later”.
+_EXACT = frozenset({"LTX-2.0", "LTX-2.3", "LTX-2.5"})
 
 
 def trained_for(metadata: Mapping[str, str], names: Iterable[str]) -> str:
@@ -30,3 +32,13 @@ def trained_for(metadata: Mapping[str, str], names: Iterable[str]) -> str:
     if any(part in name for name in names for part in _NEWER_PARTS):
         return "LTX-2.3 or later"
     return "LTX-2" if matches else ""
+
+
+def is_for_another(origin: str, model: str) -> bool:
+    """Return whether a LoRA was surely trained for another model.
+
+    Args:
+        origin: What `trained_for` returned.
+        model: Such as "LTX-2.3"; empty where that is not known.
+    """
+    return bool(model) and origin in _EXACT and origin != model

@@ -42,10 +42,10 @@ def check_shapes(module: nn.Module, found: Mapping[str, Shape], paths: Sequence[
     """
     wanted = {name: tuple(tensor.shape) for name, tensor in module.state_dict().items()}
     problems = [
-        *(f"missing: {name} {list(shape)}" for name, shape in wanted.items() if name not in found),
-        *(f"unexpected: {name} {list(shape)}" for name, shape in found.items() if name not in wanted),
+        *((f"missing: {name}", f" {list(shape)}") for name, shape in wanted.items() if name not in found),
+        *((f"unexpected: {name}", f" {list(shape)}") for name, shape in found.items() if name not in wanted),
         *(
-            f"wrong shape: {name} is {list(found[name])}, {list(shape)} is expected"
+            (f"wrong shape: {name}", f" is {list(found[name])}, {list(shape)} is expected")
             for name, shape in wanted.items()
             if name in found and found[name] != shape
         ),
@@ -53,13 +53,14 @@ def check_shapes(module: nn.Module, found: Mapping[str, Shape], paths: Sequence[
     if not problems:
         return
     names = "”, “".join(path.name for path in paths)
-    first = problems[0].split(" [", 1)[0].split(" is [", 1)[0]
+    first, _shape = problems[0]
+    lines = [f"{what}{shape}" for what, shape in problems[:_NUM_NAMED_KEYS]]
     raise CheckpointError(
         f"“{names}” does not hold the network it describes: {len(problems)} of its weights do not fit ({first}). "
         "A complete file of one model generation is needed.",
         path=paths[0],
         reason=CheckpointReason.MISMATCHED,
-        details="\n".join([*problems[:_NUM_NAMED_KEYS], *_and_more(len(problems))]),
+        details="\n".join([*lines, *_and_more(len(problems))]),
     )
 
 

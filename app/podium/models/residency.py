@@ -69,6 +69,12 @@ class ResidencyPlan:
             if getattr(self, name) not in places:
                 raise ValueError(f"{name} cannot be {getattr(self, name)}; it can be {', '.join(places)}")
 
+    def describe(self) -> str:
+        """Return it in words, for a log."""
+        parts = {"text encoder": self.text_encoder, "decoders": self.decoders, "clean copy": self.clean}
+        moved = [f"{name} {place}" for name, place in parts.items() if place is not Place.DEVICE]
+        return ", ".join(moved) or "everything stays on the devices"
+
     @property
     def keeps_all(self) -> bool:
         """Return whether everything stays on the GPUs."""

@@ -292,8 +292,11 @@ def preload_forkserver(modules: Sequence[str] = PRELOAD) -> None:
 
 
 def _environment(environment: Mapping[str, str]) -> dict[str, str]:
+    # Threads that have nothing to do sleep, which is read once, with torch: by default they spin until the others come,
+    # and on processors that are busy otherwise a rank of two threads took ten times as long.
+    waiting = {"OMP_WAIT_POLICY": "PASSIVE"}
     # One thread: a pool made before a fork would hang the child. Workers set their own number.
-    return {**environment, **OFFLINE, "OPENBLAS_NUM_THREADS": "1"}
+    return {**waiting, **environment, **OFFLINE, "OPENBLAS_NUM_THREADS": "1"}
 
 
 def wait_ready(server: ForkServer, wake_fd: int, deadline_s: float) -> bool:

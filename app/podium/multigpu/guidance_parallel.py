@@ -13,11 +13,11 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
+from podium.jobs import GuidanceMode
 from podium.models.transformer.config import TransformerConfig
 from podium.multigpu.attention import AttentionManager, all_gather
 from podium.multigpu.groups import NCCLGroups
 from podium.multigpu.guidance_planner import (
-    GuidanceMode,
     GuidancePlan,
     GuidedStep,
     TransformerSize,
@@ -99,14 +99,22 @@ class GuidanceParallel:
             self._teams[num_teams] = self._attn_mgr.for_team(self._groups.teams.find(num_teams))
 
     def is_cold(self, forward: PassForward, passes: Sequence[Pass]) -> bool:
-        """Say whether running these passes would compile first; alike on all ranks."""
+        """Say whether running these passes would compile first on any rank.
+
+        Collectives: for a mesh one all-reduce of a number.
+        """
         plan = self._plan(forward, len(passes))
         if plan.mode is GuidanceMode.BATCHED:
             return forward.is_cold(passes)
         if plan.mode is GuidanceMode.SEQUENTIAL:
-            return forward.is_cold(passes[:1])
+            return any(forward.is_cold([one]) for one in passes)
+        team_size = self._attn_mgr.num_ranks // plan.num_teams
+        mine = passes[self._attn_mgr.rank // team_size :: plan.num_teams]
         with self._attn_mgr.replaced_by(self._teams[plan.num_teams]):
-            return forward.is_cold(passes[:1])
+            is_cold = torch.tensor([any(forward.is_cold([one]) for one in mine)], dtype=torch.int64)
+        # Unlike teams have run unlike passes, before this job too.
+        dist.all_reduce(is_cold, op=dist.ReduceOp.MAX, group=self._groups.control_group)
+        return bool(is_cold.item())
 
     def __call__(self, forward: PassForward, passes: Sequence[Pass]) -> list[Denoised]:
         """Return the estimates of all passes, in their order, the same bits on every rank."""

@@ -9,24 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 
+from podium.jobs import GuidanceMode
 from podium.multigpu.links import LinkKind
 
 MAX_PASSES = 4
 """Conditioned, unconditioned, perturbed, isolated."""
-
-
-class GuidanceMode(StrEnum):
-    """The ways to run the passes of a step: a closed set.
-
-    AUTO: the cheapest of the others. SEQUENTIAL: one after another. BATCHED: as one batch. MESH: dealt to teams.
-    """
-
-    AUTO = "auto"
-    SEQUENTIAL = "sequential"
-    BATCHED = "batched"
-    MESH = "mesh"
 
 
 @dataclass(frozen=True, slots=True)

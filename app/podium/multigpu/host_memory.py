@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 import psutil
@@ -16,20 +16,12 @@ import psutil
 from podium.errors import JobRefusedError
 from podium.jobs import Quantization
 from podium.models.pack import Pack
-from podium.models.probe import FileReport, Slot
+from podium.models.residency import ModelPart
+from podium.multigpu.memory_parts import ModelMemory, weigh_model
 
 # What a rank holds for itself beside its weights, in bytes: 90 MB were measured on the CPU, and 1.3 GB on an H200.
 RANK_BYTES = 100 * 10**6
 GPU_RANK_BYTES = 1500 * 10**6
-_ITEM_BYTES = {"float32": 4, "bfloat16": 2}
-_STORED_BYTES = {"F64": 8, "F32": 4, "BF16": 2, "F16": 2}
-_SLOTS_OF_ALL = (
-    Slot.CONNECTORS,
-    Slot.TEXT_PROJECTION,
-    Slot.VIDEO_ENCODER,
-    Slot.AUDIO_DECODER,
-)
-_SLOTS_OF_FIRST = (Slot.TEXT_ENCODER, Slot.VIDEO_DECODER)
 _CGROUP = Path("/sys/fs/cgroup")
 
 
@@ -44,27 +36,18 @@ def host_need_bytes(
     """Return what a fleet takes of this machine's memory at least: its weights, without what a clip needs besides.
 
     Args:
-        pack: The model; what its file stores in fp8 stays so.
+        pack: The model.
         num_ranks: Of the fleet.
         dtype: "bfloat16" or "float32".
         is_on_cpu: The ranks stand on the CPU.
-        quantization: With fp8-cast the transformer's large layers, nearly all of it, take a byte a number.
+        quantization: How the transformer's weights are held.
+
+    Raises:
+        CheckpointError: A header cannot be read.
     """
     if not is_on_cpu:
         return num_ranks * GPU_RANK_BYTES
-    item_bytes = _ITEM_BYTES[dtype]
-    shared_out = _bytes_of(pack.checkpoint, [Slot.TRANSFORMER], item_bytes)
-    part = pack.checkpoint.component(Slot.TRANSFORMER)
-    if quantization is Quantization.FP8_CAST and part is not None:
-        shared_out = part.num_parameters
-    of_all = shared_out + _bytes_of(pack.spatial_upsampler, None, item_bytes)
-    # Each part is in one of the files: in the checkpoint of a monolith, in its own of a split pack.
-    of_all += sum(_bytes_of(report, _SLOTS_OF_ALL, item_bytes) for report in pack.files)
-    # In float32 whatever the rest is in.
-    of_all += sum(_bytes_of(report, [Slot.VOCODER], _ITEM_BYTES["float32"]) for report in pack.files)
-    of_first = sum(_bytes_of(report, _SLOTS_OF_FIRST, item_bytes) for report in pack.files)
-    # The clean weights that LoRAs are swapped against are kept once, shared out among the ranks.
-    return num_ranks * (RANK_BYTES + of_all) + of_first + shared_out
+    return _weights_bytes(weigh_model(pack, dtype=dtype, quantization=quantization), num_ranks)
 
 
 def check_host_memory(
@@ -87,8 +70,12 @@ def check_host_memory(
     """
     available = available_host_bytes() if available_bytes is None else available_bytes
 
+    @cache
+    def weighed(kind: str) -> ModelMemory:
+        return weigh_model(pack, dtype=kind, quantization=quantization)
+
     def need(count: int, kind: str) -> int:
-        return host_need_bytes(pack, num_ranks=count, dtype=kind, is_on_cpu=is_on_cpu, quantization=quantization)
+        return _weights_bytes(weighed(kind), count) if is_on_cpu else count * GPU_RANK_BYTES
 
     if need(num_ranks, dtype) <= available:
         return
@@ -118,11 +105,20 @@ def held_by_relatives_bytes() -> int:
 
     Asked in the window's helper process, those are the ranks of its fleet and what started them.
     """
+    return sum(_own_bytes(process) for process in _relatives())
+
+
+def pids_of_relatives() -> tuple[int, ...]:
+    """Return the processes that this one's parent started, but for this one."""
+    return tuple(process.pid for process in _relatives())
+
+
+def _relatives() -> list[psutil.Process]:
     try:
         relatives = psutil.Process(os.getppid()).children(recursive=True)
     except psutil.Error:
-        return 0
-    return sum(_own_bytes(process) for process in relatives if process.pid != os.getpid())
+        return []
+    return [process for process in relatives if process.pid != os.getpid()]
 
 
 def _own_bytes(process: psutil.Process) -> int:
@@ -138,15 +134,11 @@ def _reclaimable_bytes() -> int:
     return int(fields.get("inactive_file", 0)) + int(fields.get("active_file", 0))
 
 
-def _bytes_of(report: FileReport, slots: Iterable[Slot] | None, item_bytes: int) -> int:
-    """Return the size in memory of a file's parts, all of them by default."""
-    wanted = None if slots is None else set(slots)
-    parts = [part for part in report.components if wanted is None or part.slot in wanted]
-    if not parts and wanted is None:
-        return report.file_bytes * item_bytes // _STORED_BYTES.get(report.stored_dtype or "", item_bytes)
-    return sum(
-        part.num_bytes * item_bytes // _STORED_BYTES.get(part.dtypes[0], item_bytes) for part in parts if part.dtypes
-    )
+def _weights_bytes(model: ModelMemory, num_ranks: int) -> int:
+    of_first = model.part_bytes[ModelPart.TEXT_ENCODER]
+    of_all = model.working_bytes + sum(model.part_bytes.values()) - of_first
+    # The clean weights that LoRAs are swapped against are kept once, shared out among the ranks.
+    return num_ranks * (RANK_BYTES + of_all) + of_first + model.working_bytes
 
 
 def _advice(fitting: list[tuple[int, str]], dtype: str) -> str:

@@ -7,6 +7,7 @@ every child. It ends when the driver does.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import gc
 import importlib
 import json
@@ -51,7 +52,8 @@ def main(argv: Sequence[str]) -> None:
         os.set_inheritable(fd, False)
     driver = select.poll()
     driver.register(int(argv[2]), select.POLLIN)
-    failed = preload(argv[3:], is_wanted=lambda: not driver.poll(0))
+    with _ending_with(ready):
+        failed = preload(argv[3:], is_wanted=lambda: not driver.poll(0))
     gc.collect()
     # What is loaded stays for ever: the collector must not touch, and so copy, its pages in every child.
     gc.freeze()
@@ -80,6 +82,21 @@ def preload(modules: Sequence[str], *, is_wanted: Callable[[], bool] = lambda: T
                 sys.stderr.write(f"podium: {module} could not be loaded ahead: {failed[module]}\n")
     _forget_devices()
     return failed
+
+
+@contextlib.contextmanager
+def _ending_with(driver: socket.socket) -> Iterator[None]:
+    """Have the kernel end this process when the driver lets go of its end of a socket on which it says nothing.
+
+    An import takes seconds, on a busy machine half a minute, in which nobody looks whether the driver is gone.
+    """
+    flags = fcntl.fcntl(driver, fcntl.F_GETFL)
+    fcntl.fcntl(driver, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(driver, fcntl.F_SETFL, flags | os.O_ASYNC)
+    try:
+        yield
+    finally:
+        fcntl.fcntl(driver, fcntl.F_SETFL, flags)
 
 
 class Launcher:

@@ -10,9 +10,11 @@ import math
 from dataclasses import dataclass
 
 from podium.geometry import SPACE_FACTOR, ClipFormat, LatentGrid
-from podium.jobs import PipelineKind, Quantization
+from podium.jobs import GenerationRequest, GuidanceMode, GuidanceSpec, PipelineKind, Quantization
 from podium.models.pack import DecoderKind
 from podium.multigpu.memory_parts import ModelMemory
+from podium.multigpu.sequence_layout import num_frames_behind
+from podium.pipelines.generation_defaults import count_passes
 
 BUCKET_BYTES = 256 << 20
 """What one broadcast of weights carries at most; see `TransformerWeightTracker`."""
@@ -56,7 +58,8 @@ class PlannedJob:
         num_images: Conditioning pictures.
         num_loras: LoRAs of the set; the distilled one of guided pipelines is not among them.
         num_prompt_tokens: Of the longest prompt.
-        num_batched: Forwards of a guided step that run as one batch.
+        num_batched: Forwards of a guided step that run as one batch, or at the same time on teams of ranks, which takes
+            a rank as much.
     """
 
     clip: ClipFormat
@@ -67,6 +70,23 @@ class PlannedJob:
     num_prompt_tokens: int = MAX_PROMPT_TOKENS
     num_batched: int = 1
 
+    @classmethod
+    def of(cls, request: GenerationRequest, num_ranks: int, num_prompt_tokens: int = MAX_PROMPT_TOKENS) -> PlannedJob:
+        """Return what a request's memory hangs on; its guidance filled in, where it is to be batched or spread."""
+        # Key frames that the model makes itself take the room of as many pictures behind the first frame.
+        num_behind = num_frames_behind(request)
+        guided = (request.video_guidance or GuidanceSpec(), request.audio_guidance or GuidanceSpec())
+        return cls(
+            request.clip,
+            num_ranks,
+            request.pipeline,
+            num_images=num_behind + 1 if num_behind else len(request.images),
+            num_loras=len(request.loras),
+            # How long the negative one is nobody counted.
+            num_prompt_tokens=MAX_PROMPT_TOKENS if request.negative_prompt else num_prompt_tokens,
+            num_batched=num_forwards_together(request.guidance_mode, *guided),
+        )
+
     @property
     def num_prompts(self) -> int:
         """Return how many prompts are encoded: guided pipelines have a negative one."""
@@ -76,6 +96,11 @@ class PlannedJob:
     def swaps(self) -> bool:
         """Return whether LoRAs are fused."""
         return self.num_loras > 0 or self.pipeline.is_guided
+
+
+def num_forwards_together(mode: GuidanceMode, video: GuidanceSpec, audio: GuidanceSpec) -> int:
+    """Return how many forwards of a guided step run at once; what is chosen by itself is chosen so that it fits."""
+    return count_passes(video, audio) if mode in (GuidanceMode.BATCHED, GuidanceMode.MESH) else 1
 
 
 def forward_bytes(model: ModelMemory, job: PlannedJob, grid: LatentGrid, *, num_batched: int = 1) -> int:

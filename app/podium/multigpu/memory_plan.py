@@ -235,8 +235,8 @@ def _text_bytes(setting: _Setting, job: PlannedJob, residency: ResidencyPlan, pl
     if setting.room.is_on_cpu or job.num_ranks == 1 or residency.text_encoder is Place.STREAMED:
         if rank > 0:
             return 0
-        # One block at work and one on its way; the table of tokens is a block, too.
-        streamed = block + max(block, model.text_embedding_bytes)
+        # One block at work and one on its way; the table of tokens stays as long as they come.
+        streamed = 2 * block + model.text_embedding_bytes
         return min(whole, streamed) if residency.text_encoder is Place.STREAMED else whole
     # Whole blocks in order, evenly: every device but the last may have one more.
     return min(whole, whole // job.num_ranks + (block if rank < job.num_ranks - 1 else 0))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from podium.errors import JobRefusedError
 from podium.geometry import ClipFormat
+from podium.jobs import GenerationRequest
 
 # 20 s at 24 fps and 1920 x 1088: the longest clip the model places on its time axis, at the largest usual size.
 DEFAULT_MAX_TOKENS = 61 * 34 * 60
@@ -27,12 +28,22 @@ def split_heads(num_heads: int, num_ranks: int) -> tuple[int, ...]:
     return tuple(share + (rank < rest) for rank in range(num_ranks))
 
 
+def num_frames_behind(request: GenerationRequest) -> int:
+    """Return the frames whose tokens stand behind a clip's own: pictures but at the first frame, and key frames.
+
+    Key frames are those that the model makes itself.
+    """
+    keyframes = request.generated_keyframes
+    num_slots = keyframes if isinstance(keyframes, int) else len(keyframes)
+    return sum(image.frame != 0 for image in request.images) + num_slots
+
+
 def num_video_tokens(clip: ClipFormat, num_pictures: int = 0) -> int:
     """Return the most video tokens of a clip's forwards.
 
     Args:
         clip: Of the second stage, which has more of them than the first.
-        num_pictures: Conditioning pictures at other frames than the first, whose tokens stand behind the clip's own.
+        num_pictures: Frames whose tokens stand behind the clip's own; see `num_frames_behind`.
     """
     grid = clip.latent_grid
     return grid.num_tokens + num_pictures * grid.height * grid.width

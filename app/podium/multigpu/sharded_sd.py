@@ -69,6 +69,20 @@ class ShardedSD(Mapping[str, Tensor]):
             own = {key: copy(tensor.detach()) for key, tensor in self._tensors.items() if self.is_own(key)}
         return ShardedSD(own, self._group, self._bucket_bytes // _BYTES_PER_MB)
 
+    def moved(self, device: torch.device, *, is_on_host: bool) -> ShardedSD:
+        """Return a shard that holds copies of all tensors of this one in the other memory.
+
+        Args:
+            device: Of the weights that it is the clean copy of.
+            is_on_host: Put the copies into host memory, pinned where `device` is no CPU, instead of on the device.
+        """
+        with torch.inference_mode(False), torch.no_grad():
+            if is_on_host:
+                tensors = {key: _host_copy(tensor, is_pinned=device.type != "cpu") for key, tensor in self.items()}
+            else:
+                tensors = {key: torch.empty_like(tensor, device=device).copy_(tensor) for key, tensor in self.items()}
+        return ShardedSD(tensors, self._group, self._bucket_bytes // _BYTES_PER_MB)
+
     def view_own(self) -> ShardedSD:
         """Return a shard that refers to this rank's own tensors without a copy."""
         own = {key: tensor for key, tensor in self._tensors.items() if self.is_own(key)}
@@ -121,10 +135,10 @@ def _laid_out(bucket: list[Tensor]) -> tuple[list[int], int]:
     return starts, end
 
 
-def _host_copy(tensor: Tensor) -> Tensor:
+def _host_copy(tensor: Tensor, *, is_pinned: bool | None = None) -> Tensor:
     # Memory is pinned for a device to read; the CPU needs none.
-    copy = torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=tensor.device.type != "cpu")
-    return copy.copy_(tensor)
+    is_pinned = tensor.device.type != "cpu" if is_pinned is None else is_pinned
+    return torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=is_pinned).copy_(tensor)
 
 
 def _as_bytes(tensor: Tensor) -> Tensor:

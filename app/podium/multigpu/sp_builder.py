@@ -50,10 +50,10 @@ class SequenceParallelTransformer:
         """Return the tables of audio positions [1, 1, T, 2], which every rank holds whole."""
         return self._inner.audio_ropes(positions)
 
-    def is_cold(self, video: StreamInput, audio: StreamInput) -> bool:
+    def is_cold(self, video: StreamInput, audio: StreamInput, perturbations: Perturbations | None = None) -> bool:
         """Say whether a forward of these inputs would compile first; alike on all ranks, whose shares are alike."""
         layout = self._attn_mgr.active.begin(video.latent.shape[1])
-        return self._inner.is_cold(_share_stream(video, layout), audio)
+        return self._inner.is_cold(_share_stream(video, layout), audio, perturbations)
 
     def __call__(
         self, video: StreamInput | None, audio: StreamInput | None, perturbations: Perturbations | None = None

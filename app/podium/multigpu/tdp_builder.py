@@ -169,12 +169,12 @@ class TiledTransformer:
         """Return the tables of audio positions [1, 1, T, 2], which every tile hears whole."""
         return self._inner.audio_ropes(positions)
 
-    def is_cold(self, video: StreamInput, audio: StreamInput) -> bool:
+    def is_cold(self, video: StreamInput, audio: StreamInput, perturbations: Perturbations | None = None) -> bool:
         """Say whether a forward of these inputs would compile first on any rank.
 
         Ranks: every rank of the group. Collectives: one all-reduce of a number.
         """
-        is_cold = any(self._inner.is_cold(of_tile, audio) for of_tile in self._tile_inputs(video))
+        is_cold = any(self._inner.is_cold(of_tile, audio, perturbations) for of_tile in self._tile_inputs(video))
         if self._group is None:
             return is_cold
         flag = torch.tensor([float(is_cold)], device=self._inner.device)

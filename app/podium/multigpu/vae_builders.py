@@ -26,7 +26,7 @@ from podium.models.tiled_decoding import (
 )
 from podium.models.tiling import DimensionTilingConfig, TileCountConfig, TileSizeConfig, balanced_tile_split
 from podium.models.weight_reader import OnProgress
-from podium.pipelines.blocks.slots import BuilderSlot, FrameDecoder
+from podium.pipelines.blocks.slots import BuilderSlot, FrameDecoder, Preloads
 
 # Source: the original's overlap between ranks, in latent cells.
 DECODER_OVERLAP = 4
@@ -203,6 +203,11 @@ class DistributedDecoderBuilder:
     vae_tiling: TileCountConfig
     driver_rank: int
     registry: Registry = field(repr=False)
+
+    def preload(self, device: torch.device, dtype: torch.dtype, *, on_progress: OnProgress | None = None) -> None:
+        """Read the weights to where they live, on every rank."""
+        read = self.inner.preload if isinstance(self.inner, Preloads) else self.build
+        read(device, dtype, on_progress=on_progress)
 
     def build(
         self, device: torch.device, dtype: torch.dtype, *, on_progress: OnProgress | None = None

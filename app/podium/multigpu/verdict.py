@@ -66,9 +66,8 @@ def rank_failure(handle: RankHandle) -> Failure:
         return lambda: _desertion_error(refusal, rank, device, phase, lines)
     exitcode, number = exit_of(handle.exit_status)
     manner = "lost its connection to Podium" if _is_cut_off(handle, exitcode) else _manner(exitcode, number)
-    message = f"Rank {rank} ({device}) {manner} while it was {_activity(phase)}."
-    if number == signal.SIGKILL:
-        message = message[:-1] + ": probably out of memory."
+    cause = ": probably out of memory" if number == signal.SIGKILL else ""
+    message = f"Rank {rank} ({device}) {manner} while it was {_activity(phase)}{cause}."
     return lambda: WorkerDiedError(message, rank=rank, phase=phase, exitcode=exitcode, signal=number, log_lines=lines)
 
 

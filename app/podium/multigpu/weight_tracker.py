@@ -10,7 +10,7 @@ import logging
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TypeVar, cast
@@ -160,6 +160,22 @@ class TransformerWeightTracker:
     def stored_sd(self) -> ShardedSD:
         """Return this rank's shard of the clean weights."""
         return self._loaded.stored_sd
+
+    @property
+    def is_clean_on_host(self) -> bool:
+        """Return whether the clean copy lives in host memory."""
+        return self._is_clean_on_host
+
+    def move_clean(self, *, is_on_host: bool) -> None:
+        """Keep the clean copy in host memory, or on the device, from now on; the working weights stay as they are.
+
+        Ranks: every rank, alike; local.
+        """
+        working = self._working
+        if working is not None and not self.no_lora_swap and is_on_host != self._is_clean_on_host:
+            moved = working.stored_sd.moved(working.device, is_on_host=is_on_host)
+            self._working = replace(working, stored_sd=moved)
+        self._is_clean_on_host = is_on_host
 
     def build(
         self,

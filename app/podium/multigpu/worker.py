@@ -212,10 +212,17 @@ def _settle(begin: BeginMessage) -> None:
         logger.warning("The folder %s is gone.", begin.folder)
     redirect_output(begin.logs)
     faulthandler.enable()
-    num_cpus = len(os.sched_getaffinity(0))
-    torch.set_num_threads(max(1, num_cpus // begin.world_size))
+    torch.set_num_threads(num_threads(begin.world_size))
     if torch.device(begin.device).type == "cpu":
         os.nice(CPU_NICENESS)
+
+
+def num_threads(world_size: int) -> int:
+    """Return how many threads this rank computes with: its share of the processors, unless the user asked for fewer."""
+    share = max(1, len(os.sched_getaffinity(0)) // world_size)
+    asked = os.environ.get("OMP_NUM_THREADS", "")
+    # On processors that others keep busy, threads that wait for each other at every step are slower than one by far.
+    return min(share, int(asked)) if asked.isdigit() and int(asked) > 0 else share
 
 
 def _begin_anew(socket_fd: int, page_fd: int) -> NoReturn:

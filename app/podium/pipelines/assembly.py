@@ -41,7 +41,7 @@ from podium.pipelines.blocks.diffusion import AVLatents, DiffusionStage
 from podium.pipelines.blocks.images import ImageConditioner
 from podium.pipelines.blocks.placement import Placement, default_device
 from podium.pipelines.blocks.prompts import PromptEncoder
-from podium.pipelines.blocks.slots import BuilderSlot
+from podium.pipelines.blocks.slots import BuilderSlot, Preloads
 from podium.pipelines.blocks.upsampling import Upsampler
 from podium.pipelines.calls import ClipCall, GuidedCall, LoraLike, PathLike
 from podium.pipelines.events import FramesDecoded, PhaseBegan, PhaseOver, PipelineEvent, SoundDecoded, Trace
@@ -328,13 +328,14 @@ def load_first(pipeline: Loadable) -> Iterator[PipelineEvent]:
 
 
 def load_slots(slots: Iterable[BuilderSlot[object]], placement: Placement, on_progress: OnProgress | None) -> None:
-    """Build what is in each slot once, so that its weights are in the registry.
+    """Have each slot's weights read, by building what is in it where there is no other way.
 
     Raises:
         CheckpointError: A file cannot be read.
     """
     for slot in slots:
-        slot.build(placement.device, placement.dtype, on_progress=on_progress)
+        read = slot.preload if isinstance(slot, Preloads) else slot.build
+        read(placement.device, placement.dtype, on_progress=on_progress)
 
 
 def encode_guided(

@@ -16,12 +16,13 @@ import numpy as np
 
 from podium.errors import JobRefusedError
 from podium.geometry import SPACE_FACTOR, ClipFormat, check_clip_format, parse_fps, size_step_px
-from podium.jobs import GenerationRequest, ImageSpec, LoraSpec, PipelineKind, Quantization
+from podium.jobs import GenerationRequest, GuidanceMode, ImageSpec, LoraSpec, PipelineKind, Quantization
 from podium.media.errors import MediaError
 from podium.media.stills import check_still
 from podium.media.video_writer import check_output
 from podium.models.errors import CheckpointError, CheckpointReason
 from podium.models.lora_keys import LoraReport, check_strengths, read_lora_plan
+from podium.models.lora_origin import is_for_another
 from podium.models.pack import Pack, resolve_pack, transformer_shapes
 from podium.models.paths import ModelPaths
 from podium.models.probe import Quantisation
@@ -29,6 +30,7 @@ from podium.models.tokenizer import MAX_PROMPT_TOKENS, PromptTokenizer
 from podium.pipelines.generation_defaults import (
     CheckpointFacts,
     check_frame,
+    count_passes,
     pipeline_defaults,
     resolve_guidance,
     resolve_keyframe_slots,
@@ -127,6 +129,32 @@ def check_form(request: GenerationRequest, *, is_length_open: bool = False) -> N
         raise JobRefusedError("Several pictures stand at the same frame. Each frame can be given one.")
     for lora in request.loras:
         check_strengths(lora)
+
+
+def check_guidance_mode(request: GenerationRequest, num_ranks: int) -> None:
+    """Check that the forwards of a guided step can run as they shall, on as many ranks.
+
+    Args:
+        request: Resolved, or what it leaves to the model counts as guided in several ways.
+        num_ranks: Of the fleet.
+
+    Raises:
+        JobRefusedError: There is nothing to batch or to spread, or nobody to spread it over.
+    """
+    mode = request.guidance_mode
+    if mode in (GuidanceMode.AUTO, GuidanceMode.SEQUENTIAL):
+        return
+    if mode is GuidanceMode.MESH and num_ranks == 1:
+        raise JobRefusedError(
+            "The forwards of a step can be spread over two devices or more, and the clip is made on one. Have them run "
+            "as one batch or one after another, or choose more devices."
+        )
+    video, audio = request.video_guidance, request.audio_guidance
+    if video is not None and audio is not None and count_passes(video, audio) == 1:
+        raise JobRefusedError(
+            "With these scales nothing is guided: each step takes one forward, and there is nothing to batch or to "
+            "spread. Leave the way to run guidance to Podium, or raise a scale."
+        )
 
 
 def check_places(request: GenerationRequest) -> None:
@@ -268,6 +296,8 @@ def _check_pipeline(request: GenerationRequest) -> None:
         raise JobRefusedError(f"Fast always takes 8 and 3 steps, so it has no use for a number of steps. {why}")
     if request.video_guidance is not None or request.audio_guidance is not None:
         raise JobRefusedError(f"Fast is not guided, so it has no use for scales of guidance. {why}")
+    if request.guidance_mode is not GuidanceMode.AUTO:
+        raise JobRefusedError(f"Fast is not guided, so it has no use for a way to run guidance. {why}")
     if request.distilled_lora_strengths is not None:
         raise JobRefusedError(
             f"Fast runs a checkpoint that is distilled already, so it has no use for strengths of the distilled LoRA. "
@@ -347,13 +377,9 @@ def _check_schedule(num_steps: int, num_tokens: int) -> None:
 
 def _generation_notes(reports: tuple[LoraReport, ...], pack: Pack) -> tuple[str, ...]:
     model = f"LTX-{pack.generation}"
-    # What a file tells may be less than a version: “LTX-2”, or “LTX-2.3 or later”.
     return tuple(
         f"“{report.file_name}” was trained for {report.trained_for}, and this model is {model}: it may do little, or "
         "something else."
         for report in reports
-        if report.trained_for in _EXACT_ORIGINS and report.trained_for != model
+        if is_for_another(report.trained_for, model)
     )
-
-
-_EXACT_ORIGINS = frozenset({"LTX-2.0", "LTX-2.3", "LTX-2.5"})

@@ -94,6 +94,7 @@ def _guided(request: GenerationRequest) -> dict[str, object]:
         "video_guidance": _guidance(request.video_guidance),
         "audio_guidance": _guidance(request.audio_guidance),
         "distilled_lora_strengths": None if strengths is None else list(strengths),
+        "guidance_mode": request.guidance_mode.value,
     }
 
 

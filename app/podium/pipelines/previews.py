@@ -112,6 +112,10 @@ class Previewer:
         self._decode_cost_s = 0.0
         self._last_decode_s = time.perf_counter()
 
+    def use_decoder(self, decoder: FrameDecoder | None) -> None:
+        """Take another decoder for real frames from now on; None for none of them."""
+        self._decoder = decoder
+
     def take(self, event: StepDenoised, frame_s: float) -> None:
         """Begin the previews of a step.
 

@@ -167,8 +167,6 @@ class PodiumWindow(QObject):
             return
         self._is_closed = True
         self._start_timer.stop()
-        if self.life is not None:
-            self.life.close()
         self._link.close()
         self._monitor.close()
         self.session.close()
@@ -179,6 +177,9 @@ class PodiumWindow(QObject):
         if not self.owner.join(JOIN_LIMIT_S):
             _log.error("The fleet's owner did not end in time; its processes were killed")
         logging.getLogger().removeHandler(self.baton.logs)
+        if self.life is not None:
+            # A session that ends waits for this, and then takes the screen away.
+            self.life.close()
         self._unix_signals.close()
         if self.widget is not None:
             self.widget.removeEventFilter(self)

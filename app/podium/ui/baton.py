@@ -17,6 +17,7 @@ from podium.ui.state.values import RankRow
 
 if TYPE_CHECKING:
     # Importing the fleet costs a tenth of a second that a window has not before it is shown.
+    from podium.multigpu.links import FleetLinks
     from podium.multigpu.status import RankStatus
 
 NUM_LOG_LINES = 500
@@ -39,6 +40,10 @@ class Controller(Protocol):
     @property
     def is_alive(self) -> bool:
         """Return whether it can take a job."""
+
+    @property
+    def links(self) -> FleetLinks:
+        """Return how its GPUs reach each other, once it has started."""
 
     def start(self, **setup_kwargs: Any) -> None:  # noqa: ANN401 - the pickle border
         """Start the ranks."""

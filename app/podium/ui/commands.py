@@ -25,6 +25,11 @@ class Start:
     spec: FleetSpec
     ticket: Ticket
 
+    @property
+    def setup(self) -> dict[str, object]:
+        """Return what the ranks are set up with, beside what the fleet says: nothing."""
+        return {}
+
     def is_served_by(self, fleet: FleetSpec) -> bool:
         """Return whether a fleet started so is as good as the one that is wished for."""
         return fleet.serves(self.spec)
@@ -41,6 +46,11 @@ class Run:
     def spec(self) -> FleetSpec:
         """Return the fleet that is wished for."""
         return self.order.spec
+
+    @property
+    def setup(self) -> dict[str, object]:
+        """Return what the ranks are set up with, beside what the fleet says."""
+        return self.order.setup
 
     def is_served_by(self, fleet: FleetSpec) -> bool:
         """Return whether a fleet started so can do the job."""

@@ -1,4 +1,4 @@
-"""What the window asks of the desktop over D-Bus: that it stays awake, that it tells the artist, how it moves.
+"""What the window and the desktop say over D-Bus: it stays awake, tells the artist, says how it moves and when it ends.
 
 One thread of its own does all of it, so that a bus that hangs stalls nothing. Without a bus nothing happens, and the
 log says so. Rule for callers: everything may be asked in the window's thread and returns at once.
@@ -14,6 +14,7 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from jeepney import DBusAddress
 from PySide6.QtCore import QObject, Signal
 
 from podium.ui.desktop_calls import (
@@ -23,8 +24,11 @@ from podium.ui.desktop_calls import (
     BusError,
     Notice,
     SleepBlock,
+    answer_session,
     block_sleep,
+    hear_notices,
     is_motion_reduced,
+    join_session,
     open_bus,
     show_notice,
 )
@@ -57,6 +61,8 @@ class DesktopBus(QObject):
     """Whether the desktop wants nothing to move."""
     notice_chosen = Signal(str)
     """The artist chose a notification; with what lets a window come to the front, which may be empty."""
+    session_ending = Signal()
+    """The session ends now; the desktop waits for `close`, for some seconds."""
 
     def __init__(self, addresses: BusAddresses | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -75,7 +81,7 @@ class DesktopBus(QObject):
 
     def close(self) -> None:
         """End; what was asked ends with it."""
-        if self._thread.ident is None:
+        if self._wishes.wake_fd < 0:
             return
         self._wishes.change(is_closing=True)
         self._thread.join(JOIN_LIMIT_S)
@@ -85,7 +91,10 @@ class DesktopBus(QObject):
             self._wishes.close()
 
     def keep_awake(self, reason: str) -> None:
-        """Keep the machine from falling asleep while nobody is there; an empty reason lets it."""
+        """Keep the machine from falling asleep while nobody is there; an empty reason lets it.
+
+        The reason is also what speaks against an end of the session.
+        """
         self._wishes.change(reason=reason)
 
     def notify(self, title: str, text: str) -> None:
@@ -150,13 +159,17 @@ class _Talk:
         self._session = session
         self._system = system
         self._block: SleepBlock | None = None
+        self._client: DBusAddress | None = None
+        self._is_ending = False
+        self._reason = ""
         self._notice_id = 0
         self._token = ""
 
     def run(self) -> None:
         buses = [bus for bus in (self._session, self._system) if bus is not None]
         if self._session is not None:
-            self._session.listen()
+            hear_notices(self._session)
+            self._client = _joined(self._session)
             self._signals.motion_told.emit(is_motion_reduced(self._session))
         with selectors.DefaultSelector() as selector:
             selector.register(self._wishes.wake_fd, selectors.EVENT_READ)
@@ -164,15 +177,17 @@ class _Talk:
                 selector.register(bus, selectors.EVENT_READ)
             while True:
                 selector.select()
-                is_closing, reason, notice = self._wishes.take()
+                is_closing, self._reason, notice = self._wishes.take()
                 if is_closing:
-                    return
-                self._set_block(reason)
+                    break
+                self._set_block(self._reason)
                 if notice is not None:
                     self._show(notice)
                 # Whoever is ready: a signal may have come with the answer to a call.
                 for bus in buses:
                     self._hear(bus)
+        if self._is_ending:
+            self._answer(objection="")
 
     def _set_block(self, reason: str) -> None:
         if bool(reason) == (self._block is not None):
@@ -193,14 +208,42 @@ class _Talk:
             _log.info("The desktop shows no notifications: %s", error)
 
     def _hear(self, bus: Bus) -> None:
-        for name, body in bus.take_signals():
-            if not body or body[0] != self._notice_id:
-                continue
-            if name == "ActivationToken" and len(body) > 1:
-                self._token = str(body[1])
-            elif name == "ActionInvoked":
-                self._signals.notice_chosen.emit(self._token)
-                self._token = ""
+        # Again after each answer: what follows from it may have come with it.
+        while came := bus.take_signals():
+            for name, body in came:
+                self._take(name, body)
+
+    def _take(self, name: str, body: tuple[object, ...]) -> None:
+        if name == "QueryEndSession":
+            self._answer(objection=self._reason)
+        elif name in ("EndSession", "Stop") and not self._is_ending:
+            self._is_ending = True
+            self._signals.session_ending.emit()
+        elif body and body[0] == self._notice_id:
+            self._take_notice(name, body)
+
+    def _take_notice(self, name: str, body: tuple[object, ...]) -> None:
+        if name == "ActivationToken" and len(body) > 1:
+            self._token = str(body[1])
+        elif name == "ActionInvoked":
+            self._signals.notice_chosen.emit(self._token)
+            self._token = ""
+
+    def _answer(self, *, objection: str) -> None:
+        if self._session is None or self._client is None:
+            return
+        try:
+            answer_session(self._session, self._client, objection=objection)
+        except BusError as error:
+            _log.info("The desktop does not hear whether its session may end: %s", error)
+
+
+def _joined(session: Bus) -> DBusAddress | None:
+    try:
+        return join_session(session)
+    except BusError as error:
+        _log.debug("Nobody here asks before the session ends: %s", error)
+        return None
 
 
 @contextlib.contextmanager

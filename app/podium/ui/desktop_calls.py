@@ -27,6 +27,9 @@ _PORTAL_PATH = "/org/freedesktop/portal/desktop"
 _NOTICES = DBusAddress(
     "/org/freedesktop/Notifications", "org.freedesktop.Notifications", "org.freedesktop.Notifications"
 )
+# Source: gnome-session's documentation of org.gnome.SessionManager; Cinnamon, MATE and Budgie speak it, too.
+_MANAGER_NAME = "org.gnome.SessionManager"
+_MANAGER = DBusAddress("/org/gnome/SessionManager", _MANAGER_NAME, _MANAGER_NAME)
 _NAME = "Podium"
 # Where a desktop keeps whether things move, and what it says where they do not.
 _MOTION_KEYS: tuple[tuple[str, str, Callable[[Any], bool]], ...] = (
@@ -84,15 +87,15 @@ class Bus:
             raise BusError(f"{address.interface}.{method}: {reply.header.fields.get(HeaderFields.error_name)}")
         return tuple(reply.body)
 
-    def listen(self) -> None:
-        """Hear what becomes of notifications from now on."""
-        rule = MatchRule(type="signal", interface=_NOTICES.interface, path=_NOTICES.object_path)
+    def hear(self, address: DBusAddress) -> None:
+        """Hear the signals of something from now on."""
+        rule = MatchRule(type="signal", interface=address.interface, path=address.object_path)
         # It is heard until the bus is left.
         self._connection.filter(rule, queue=self._signals)
         try:
             self._connection.send_and_get_reply(message_bus.AddMatch(rule), timeout=ANSWER_LIMIT_S)
         except (OSError, RuntimeError) as error:
-            _log.info("What becomes of notifications is not heard: %r", error)
+            _log.info("What %s says is not heard: %r", address.interface, error)
 
     def take_signals(self) -> list[tuple[str, tuple[Any, ...]]]:
         """Return the signals that came, by name, with what they say.
@@ -162,6 +165,36 @@ def block_sleep(session: Bus | None, system: Bus | None, reason: str) -> SleepBl
     # Of a login's services one suffices.
     _add_first(block, session, (_ask_portal, _ask_power, _ask_saver), reason)
     return block
+
+
+def hear_notices(session: Bus) -> None:
+    """Hear what becomes of notifications from now on."""
+    session.hear(_NOTICES)
+
+
+def join_session(session: Bus) -> DBusAddress:
+    """Be asked before the session ends and told when it does, and return where the answers go.
+
+    Raises:
+        BusError: This desktop asks nobody by this way.
+    """
+    (path,) = session.call(_MANAGER, "RegisterClient", "ss", "podium", "")
+    client = DBusAddress(path, _MANAGER_NAME, f"{_MANAGER_NAME}.ClientPrivate")
+    session.hear(client)
+    return client
+
+
+def answer_session(session: Bus, client: DBusAddress, *, objection: str = "") -> None:
+    """Answer the desktop that asks whether the session may end, or waits until it can.
+
+    Args:
+        client: Where the answer goes.
+        objection: Why it should not, as the desktop may show it; empty if it may.
+
+    Raises:
+        BusError: The desktop does not hear it.
+    """
+    session.call(client, "EndSessionResponse", "bs", not objection, objection)
 
 
 def show_notice(session: Bus, notice: Notice, *, replaces: int = 0) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 
 from podium.multigpu import MGPUController
 from podium.multigpu.device_locks import DeviceLocks, gpus_of
+from podium.multigpu.links import FleetLinks
 from podium.multigpu.status import RankStatus
 from podium.ui.baton import JobStream
 
@@ -27,6 +28,11 @@ class HeldController:
     def is_alive(self) -> bool:
         """Return whether it can take a job."""
         return self._inner.is_alive
+
+    @property
+    def links(self) -> FleetLinks:
+        """Return how its GPUs reach each other, once it has started."""
+        return self._inner.links
 
     def start(self, **setup_kwargs: Any) -> None:  # noqa: ANN401 - the pickle border
         """Take the GPUs and start the ranks.

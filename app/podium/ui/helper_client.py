@@ -21,7 +21,7 @@ _log = logging.getLogger(__name__)
 
 COMMAND = (sys.executable, "-m", "podium.helper.process")
 MAX_DEATHS = 2
-EXIT_LIMIT_MS = 300
+EXIT_LIMIT_MS = 2000
 
 
 @dataclass(slots=True)

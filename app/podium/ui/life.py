@@ -46,7 +46,7 @@ class WindowLife(QObject):
         self.desktop = DesktopBus(addresses, self)
         self.notifications = Notifications(session, self.desktop, self._is_away, self)
         self._inhibitor = SleepInhibitor(session.job, session.exports, self.desktop, self)
-        self._session_end = SessionEnd(application, session, widget, self)
+        self._session_end = SessionEnd(application, session, widget, self.desktop, self)
         self._watch = SleepWatch(self)
         self._watch.woken.connect(self.woken)
         self.desktop.motion_told.connect(self.motion_told)
@@ -58,7 +58,7 @@ class WindowLife(QObject):
         self._watch.open()
 
     def close(self) -> None:
-        """End; the machine may sleep."""
+        """End; the machine may sleep, and the session end."""
         self._watch.close()
         self.desktop.close()
 

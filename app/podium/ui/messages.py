@@ -21,6 +21,7 @@ from podium.multigpu.errors import (
     SymmetricRunnerError,
     WorkerDiedError,
 )
+from podium.ui.state.sentences import said
 from podium.ui.state.values import ErrorMessage
 
 _MEMORY_MARKS = ("out of memory", "OutOfMemory", "MemoryError")
@@ -71,7 +72,7 @@ def message_of(error: BaseException) -> ErrorMessage:
     if isinstance(error, RunnerCrashedError) and any(mark in f"{error} {details}" for mark in _MEMORY_MARKS):
         return ErrorMessage(_translated(_MEMORY_ADVICE), details)
     if isinstance(error, WorkerDiedError) and error.signal == signal.SIGKILL:
-        return ErrorMessage(_translated(_KILLED).format(error.message), details)
+        return ErrorMessage(_translated(_KILLED).format(_own_words(error)), details)
     for kind, sentence in _SENTENCES:
         if isinstance(error, kind):
             return ErrorMessage(_translated(sentence) if sentence else _own_words(error), details)
@@ -106,7 +107,7 @@ def _translated(source: object) -> str:
 
 
 def _own_words(error: BaseException) -> str:
-    return error.message if isinstance(error, PodiumError) else str(error)
+    return said(error.message if isinstance(error, PodiumError) else str(error))
 
 
 def _details(error: BaseException) -> str:
@@ -114,5 +115,5 @@ def _details(error: BaseException) -> str:
         return "".join(traceback.format_exception(error))
     lines = [error.details] if error.details else []
     if error.message not in lines:
-        lines.insert(0, error.message)
+        lines.insert(0, _own_words(error))
     return "\n".join(lines)

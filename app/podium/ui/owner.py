@@ -31,7 +31,9 @@ from podium.ui.state.events import (
     JobTaken,
     OwnerEvent,
 )
+from podium.ui.state.links import FleetLinks, LinkWay
 from podium.ui.state.orders import FleetOrder
+from podium.ui.state.sentences import said
 from podium.ui.state.values import ErrorMessage, FleetSpec, JobPhase
 
 MAX_FAILURES = 2
@@ -234,13 +236,13 @@ class Owner:
             raise WithdrawnError
         self._tell(FleetStarting(spec))
         try:
-            controller.start(**self._maker.setup_kwargs(spec))
+            controller.start(**self._maker.setup_kwargs(spec), **wish.setup)
         except Exception:
             self._leaving = controller
             self._baton.clear_controller()
             raise
         self._controller, self._spec = controller, spec
-        self._tell(FleetReady(spec, time.monotonic() - begun_s))
+        self._tell(FleetReady(spec, time.monotonic() - begun_s, _links_of(controller, spec)))
 
     def _run_job(self, order: FleetOrder, ticket: Ticket) -> None:
         try:
@@ -368,6 +370,13 @@ class Owner:
 def _items(stream: object) -> Iterable[JobEvent]:
     assert isinstance(stream, Iterable), "a stream can be iterated"
     return stream
+
+
+def _links_of(controller: Controller, spec: FleetSpec) -> FleetLinks:
+    weakest = controller.links.weakest(spec.choice.num_ranks)
+    return FleetLinks(
+        None if weakest is None else LinkWay(weakest.value), tuple(map(said, controller.links.sentences()))
+    )
 
 
 def _ended_without_clip(key: int, error: Exception, outcome: JobPhase, *, was_stopped: bool) -> JobEnded:

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
 
 from podium.assets import read_bytes
+from podium.ui.state.sentences import SOURCE_LANGUAGE
 
-SOURCE_LANGUAGE = "en"
 LANGUAGES = ("de",)
 """What Podium is translated into, beside the language it is written in."""
 _log = logging.getLogger(__name__)
@@ -39,11 +39,14 @@ def install_translation(application: QCoreApplication, language: str = "") -> st
         language: Such as "de"; empty for the first of the system's that Podium speaks.
     """
     chosen = choose_language([language] if language else QLocale.system().uiLanguages())
+    # Fields for numbers are Qt's own: they read and write as this says.
+    QLocale.setDefault(QLocale(chosen))
     if chosen == SOURCE_LANGUAGE:
         return chosen
     translator = _ShippedTranslator(read_bytes(f"translations/podium_{chosen}.qm"), application)
     if not translator.is_loaded:
         _log.error("The words for the language %s cannot be read", chosen)
+        QLocale.setDefault(QLocale(SOURCE_LANGUAGE))
         return SOURCE_LANGUAGE
     of_qt = QTranslator(application)
     # Dialogs for files, the menu of a text field: Qt's own.

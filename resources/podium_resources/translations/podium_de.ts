@@ -51,6 +51,17 @@
     </message>
 </context>
 <context>
+    <name>CancelButton</name>
+    <message>
+        <source>Force stop</source>
+        <translation>Sofort beenden</translation>
+    </message>
+    <message>
+        <source>Stopping…</source>
+        <translation>Wird beendet…</translation>
+    </message>
+</context>
+<context>
     <name>ClipActions</name>
     <message>
         <source>Use This Frame as the &amp;First Image</source>
@@ -325,6 +336,18 @@
         <translation>Verwerfen</translation>
     </message>
     <message>
+        <source>Stop writing</source>
+        <translation>Schreiben beenden</translation>
+    </message>
+    <message>
+        <source>End it at its next word</source>
+        <translation>Beim nächsten Wort beenden</translation>
+    </message>
+    <message>
+        <source>Being stopped…</source>
+        <translation>Wird beendet…</translation>
+    </message>
+    <message>
         <source>Being written…</source>
         <translation>Wird geschrieben…</translation>
     </message>
@@ -504,8 +527,8 @@
         <translation>Wird abgebrochen…</translation>
     </message>
     <message>
-        <source>Being written, {0}%</source>
-        <translation>Wird geschrieben, {0} %</translation>
+        <source>Being written, {0}</source>
+        <translation>Wird geschrieben, {0}</translation>
     </message>
     <message>
         <source>“{0}” was written.</source>
@@ -596,6 +619,10 @@
         <translation>Den Verbund beenden; ein laufender Clip wird vorher abgebrochen</translation>
     </message>
     <message>
+        <source>Stopping…</source>
+        <translation>Wird beendet…</translation>
+    </message>
+    <message>
         <source>Rank {0} does not respond</source>
         <translation>Rang {0} reagiert nicht</translation>
     </message>
@@ -638,6 +665,17 @@
     <message>
         <source>Blocked</source>
         <translation>Blockiert</translation>
+    </message>
+</context>
+<context>
+    <name>ForceTimer</name>
+    <message>
+        <source>Force stop ends the fleet at once; the weights load again.</source>
+        <translation>Beendet den Verbund auf der Stelle; die Gewichte laden danach neu.</translation>
+    </message>
+    <message>
+        <source>Force stop ends the fleet at once; the weights load again, about {0} s.</source>
+        <translation>Beendet den Verbund auf der Stelle; die Gewichte laden danach neu, etwa {0} s.</translation>
     </message>
 </context>
 <context>
@@ -725,20 +763,20 @@
         <translation>CPU</translation>
     </message>
     <message>
-        <source>BLOCKED</source>
-        <translation>BLOCKIERT</translation>
+        <source>Blocked</source>
+        <translation>Blockiert</translation>
     </message>
     <message>
-        <source>LOST</source>
-        <translation>VERLOREN</translation>
+        <source>Lost</source>
+        <translation>Verloren</translation>
     </message>
     <message>
-        <source>NOT RESPONDING</source>
-        <translation>REAGIERT NICHT</translation>
+        <source>Not responding</source>
+        <translation>Reagiert nicht</translation>
     </message>
     <message>
-        <source>NO ANSWER</source>
-        <translation>KEINE ANTWORT</translation>
+        <source>No answer</source>
+        <translation>Keine Antwort</translation>
     </message>
     <message>
         <source>Memory: not known</source>
@@ -769,10 +807,6 @@
         <translation>{0} (Prozess {1}): {2}</translation>
     </message>
     <message>
-        <source>{0} %</source>
-        <translation>{0} %</translation>
-    </message>
-    <message>
         <source>{0} threads</source>
         <translation>{0} Threads</translation>
     </message>
@@ -798,6 +832,18 @@
     <message>
         <source>Distilled LoRA in stage 2</source>
         <translation>Destilliertes LoRA in Stufe 2</translation>
+    </message>
+    <message>
+        <source>Rows of tiles in stage 2</source>
+        <translation>Kachelreihen in Stufe 2</translation>
+    </message>
+    <message>
+        <source>Columns of tiles in stage 2</source>
+        <translation>Kachelspalten in Stufe 2</translation>
+    </message>
+    <message>
+        <source>auto</source>
+        <translation>auto</translation>
     </message>
     <message>
         <source>Reset to the model&apos;s own</source>
@@ -842,6 +888,42 @@
     <message>
         <source>Distilled LoRA</source>
         <translation>Destilliertes LoRA</translation>
+    </message>
+    <message>
+        <source>Rows</source>
+        <translation>Reihen</translation>
+    </message>
+    <message>
+        <source>Columns</source>
+        <translation>Spalten</translation>
+    </message>
+    <message>
+        <source>Tiles of stage 2</source>
+        <translation>Kacheln, Stufe 2</translation>
+    </message>
+    <message>
+        <source>Passes</source>
+        <translation>Durchläufe</translation>
+    </message>
+    <message>
+        <source>Automatic</source>
+        <translation>Automatisch</translation>
+    </message>
+    <message>
+        <source>One after another</source>
+        <translation>Nacheinander</translation>
+    </message>
+    <message>
+        <source>As one batch</source>
+        <translation>Gemeinsam</translation>
+    </message>
+    <message>
+        <source>Spread out</source>
+        <translation>Verteilt</translation>
+    </message>
+    <message>
+        <source>How the passes of a guided step run, up to four of them; the clip is the same</source>
+        <translation>Wie die bis zu vier Durchläufe eines geführten Schritts rechnen; der Clip bleibt derselbe</translation>
     </message>
     <message>
         <source>CFG</source>
@@ -1025,8 +1107,8 @@
 <context>
     <name>HistoryModel</name>
     <message>
-        <source>{0}, {1} by {2} pixels, {3:.1f} seconds, seed {4}</source>
-        <translation>{0}, {1} mal {2} Pixel, {3:.1f} Sekunden, Seed {4}</translation>
+        <source>{0}, {1} by {2} pixels, {3} seconds, seed {4}</source>
+        <translation>{0}, {1} mal {2} Pixel, {3} Sekunden, Seed {4}</translation>
     </message>
     <message>
         <source>{0}, starred</source>
@@ -1209,17 +1291,6 @@
     </message>
 </context>
 <context>
-    <name>JobState</name>
-    <message>
-        <source>Force stop ends the fleet at once; the weights load again.</source>
-        <translation>„Sofort beenden“ beendet den Verbund auf der Stelle; die Gewichte laden danach neu.</translation>
-    </message>
-    <message>
-        <source>Force stop ends the fleet at once; the weights load again, about {0} s.</source>
-        <translation>„Sofort beenden“ beendet den Verbund auf der Stelle; die Gewichte laden danach neu, etwa {0} s.</translation>
-    </message>
-</context>
-<context>
     <name>KeyframesView</name>
     <message>
         <source>Key frames made by the model</source>
@@ -1228,6 +1299,35 @@
     <message>
         <source>0 to {0}, spread evenly over the clip</source>
         <translation>0 bis {0}, gleichmäßig über den Clip verteilt</translation>
+    </message>
+</context>
+<context>
+    <name>Language</name>
+    <message>
+        <source>en</source>
+        <translation>de</translation>
+    </message>
+</context>
+<context>
+    <name>LinksBadge</name>
+    <message>
+        <source>Linked by NVLink</source>
+        <translation>Über NVLink verbunden</translation>
+    </message>
+    <message>
+        <source>Linked over the PCI bus</source>
+        <translation>Über den PCI-Bus verbunden</translation>
+    </message>
+    <message>
+        <source>No direct link between GPUs</source>
+        <translation>Keine direkte Verbindung der GPUs</translation>
+    </message>
+</context>
+<context>
+    <name>LinksView</name>
+    <message>
+        <source>Links between the GPUs</source>
+        <translation>Verbindungen der GPUs</translation>
     </message>
 </context>
 <context>
@@ -1305,6 +1405,17 @@
     </message>
 </context>
 <context>
+    <name>LoraStackState</name>
+    <message>
+        <source>{0} LoRAs were trained for other models than {1}: they may do little, or something else.</source>
+        <translation>{0} LoRAs wurden für andere Modelle als {1} trainiert: Sie bewirken vielleicht wenig oder etwas anderes.</translation>
+    </message>
+    <message>
+        <source>“{0}” was trained for {1}, and this model is {2}: it may do little, or something else.</source>
+        <translation>„{0}“ wurde für {1} trainiert, und dieses Modell ist {2}: Es bewirkt vielleicht wenig oder etwas anderes.</translation>
+    </message>
+</context>
+<context>
     <name>LoraStackView</name>
     <message>
         <source>Add…</source>
@@ -1358,8 +1469,12 @@
         <translation>Auf der Bühne</translation>
     </message>
     <message>
-        <source>In the history</source>
+        <source>In the History</source>
         <translation>Im Verlauf</translation>
+    </message>
+    <message>
+        <source>Exporting “{0}”, {1}</source>
+        <translation>„{0}“ wird exportiert, {1}</translation>
     </message>
     <message>
         <source>Queue ({0})</source>
@@ -1368,10 +1483,6 @@
     <message>
         <source>Clips go to {0}</source>
         <translation>Clips kommen nach {0}</translation>
-    </message>
-    <message>
-        <source>Exporting “{0}”, {1}%</source>
-        <translation>„{0}“ wird exportiert, {1} %</translation>
     </message>
     <message>
         <source>An entry of the queue is in the form: Generate puts it back in its place.</source>
@@ -1495,6 +1606,17 @@
     </message>
 </context>
 <context>
+    <name>Numbers</name>
+    <message>
+        <source>{0}%</source>
+        <translation>{0} %</translation>
+    </message>
+    <message>
+        <source>dd MMM HH:mm</source>
+        <translation>dd. MMM HH:mm</translation>
+    </message>
+</context>
+<context>
     <name>PackFileView</name>
     <message>
         <source>Choose…</source>
@@ -1606,6 +1728,10 @@
     <message>
         <source>The demo model is being written, once.</source>
         <translation>Das Demomodell wird geschrieben, einmalig.</translation>
+    </message>
+    <message>
+        <source>Demo model: it knows a shape that moves over a background, and makes no sound.</source>
+        <translation>Demomodell: Es kennt eine Form, die sich vor einem Hintergrund bewegt, und erzeugt keinen Ton.</translation>
     </message>
     <message>
         <source>Demo model: random weights, coloured noise until a trained one ships.</source>
@@ -1811,6 +1937,10 @@
 <context>
     <name>ProgressView</name>
     <message>
+        <source>Cancelling…</source>
+        <translation>Wird abgebrochen…</translation>
+    </message>
+    <message>
         <source>about {0} left</source>
         <translation>noch etwa {0}</translation>
     </message>
@@ -1833,18 +1963,6 @@
     <message>
         <source>Cancel</source>
         <translation>Abbrechen</translation>
-    </message>
-    <message>
-        <source>Cancelling…</source>
-        <translation>Wird abgebrochen…</translation>
-    </message>
-    <message>
-        <source>Force stop</source>
-        <translation>Sofort beenden</translation>
-    </message>
-    <message>
-        <source>Stopping…</source>
-        <translation>Wird beendet…</translation>
     </message>
     <message>
         <source>End this clip at its next step (Esc)</source>
@@ -2205,6 +2323,10 @@
         <translation>{0} B/s</translation>
     </message>
     <message>
+        <source>{0} frames</source>
+        <translation>{0} Bilder</translation>
+    </message>
+    <message>
         <source>Prompt</source>
         <translation>Prompt</translation>
     </message>
@@ -2225,7 +2347,7 @@
         <translation>Länge und Bildrate</translation>
     </message>
     <message>
-        <source>Images</source>
+        <source>Pictures</source>
         <translation>Bilder</translation>
     </message>
     <message>
@@ -2243,6 +2365,26 @@
     <message>
         <source>Model</source>
         <translation>Modell</translation>
+    </message>
+    <message>
+        <source>key frames of the model&apos;s own: {0}</source>
+        <translation>eigene Schlüsselbilder des Modells: {0}</translation>
+    </message>
+    <message>
+        <source>scales of its own</source>
+        <translation>eigene Stärken</translation>
+    </message>
+    <message>
+        <source>distilled LoRA {0} and {1}</source>
+        <translation>destilliertes LoRA {0} und {1}</translation>
+    </message>
+    <message>
+        <source>{0} × {1} tiles</source>
+        <translation>{0} × {1} Kacheln</translation>
+    </message>
+    <message>
+        <source>passes: {0}</source>
+        <translation>Durchläufe: {0}</translation>
     </message>
     <message>
         <source>The model&apos;s own</source>
@@ -2324,6 +2466,1733 @@
     </message>
 </context>
 <context>
+    <name>Sentences</name>
+    <message>
+        <source> in {0}</source>
+        <translation> in {0}</translation>
+    </message>
+    <message>
+        <source> is {0}, {1} is expected</source>
+        <translation> ist {0}, erwartet wird {1}</translation>
+    </message>
+    <message>
+        <source> on the CPU, each with weights of its own</source>
+        <translation> auf der CPU, jeder mit eigenen Gewichten</translation>
+    </message>
+    <message>
+        <source>, only pickled ones, which can run any program when they are opened</source>
+        <translation>, nur als Pickle-Dateien, die beim Öffnen beliebige Programme ausführen können</translation>
+    </message>
+    <message>
+        <source>, step {0} of {1}</source>
+        <translation>, Schritt {0} von {1}</translation>
+    </message>
+    <message>
+        <source>: probably out of memory</source>
+        <translation>: wahrscheinlich reichte der Speicher nicht</translation>
+    </message>
+    <message>
+        <source>A CRF of {0} for {1} cannot be used. It must lie from 0 (not re-compressed) to {2}.</source>
+        <translation>Ein CRF von {0} für {1} ist nicht möglich. Er muss zwischen 0 (nicht neu komprimiert) und {2} liegen.</translation>
+    </message>
+    <message>
+        <source>A GPU is blocked: process {0} does not let go of {1}. Start on the other GPUs, or restart the machine.</source>
+        <translation>Eine GPU ist blockiert: Prozess {0} gibt {1} nicht frei. Starten Sie auf den anderen GPUs, oder starten Sie den Rechner neu.</translation>
+    </message>
+    <message>
+        <source>A LoRA file was replaced while the devices read it. Try again when the new file is whole.</source>
+        <translation>Eine LoRA-Datei wurde ersetzt, während die Geräte sie lasen. Versuchen Sie es erneut, wenn die neue Datei vollständig ist.</translation>
+    </message>
+    <message>
+        <source>A PNG, JPEG, WebP, AVIF or TIFF file would do.</source>
+        <translation>Geeignet ist eine Datei in PNG, JPEG, WebP, AVIF oder TIFF.</translation>
+    </message>
+    <message>
+        <source>A clip of {0} frames cannot be made. The count must be 8 times a whole number, plus 1: {1} would do.</source>
+        <translation>Ein Clip von {0} Bildern ist nicht möglich. Die Zahl muss ein Vielfaches von 8 sein, plus 1: möglich wäre {1}.</translation>
+    </message>
+    <message>
+        <source>A clip of {0} × {1} pixels cannot be written. No side may exceed {2} pixels.</source>
+        <translation>Ein Clip von {0} × {1} Pixeln lässt sich nicht schreiben. Keine Seite darf länger als {2} Pixel sein.</translation>
+    </message>
+    <message>
+        <source>A frame rate of {0} cannot be kept exactly. {1} would do.</source>
+        <translation>Eine Bildrate von {0} lässt sich nicht genau einhalten. Möglich wäre {1}.</translation>
+    </message>
+    <message>
+        <source>A frame rate of {0} cannot be made. It must lie from {1} to {2}.</source>
+        <translation>Eine Bildrate von {0} ist nicht möglich. Sie muss zwischen {1} und {2} liegen.</translation>
+    </message>
+    <message>
+        <source>A guidance scale {0} of {1} cannot be used. It must lie from -{2} to {3}; 1 to 10 are usual.</source>
+        <translation>Die Führung {0} kann nicht {1} sein. Der Wert muss zwischen -{2} und {3} liegen; üblich sind 1 bis 10.</translation>
+    </message>
+    <message>
+        <source>A picture of {0} x {1} pixels cannot be re-compressed. A smaller one, or a CRF of 0, would do.</source>
+        <translation>Ein Bild von {0} x {1} Pixeln lässt sich nicht neu komprimieren. Nehmen Sie ein kleineres oder einen CRF von 0.</translation>
+    </message>
+    <message>
+        <source>A picture of {0} x {1} pixels is too small. 2 x 2 would do.</source>
+        <translation>Ein Bild von {0} x {1} Pixeln ist zu klein. 2 x 2 würden genügen.</translation>
+    </message>
+    <message>
+        <source>A rescale of {0} cannot be used. It must lie from 0 (none) to 1 (all).</source>
+        <translation>Ein Ausgleich von {0} ist nicht möglich. Er muss zwischen 0 (keiner) und 1 (voller) liegen.</translation>
+    </message>
+    <message>
+        <source>A second stage in {0} {1} of tiles cannot be made at this size: each tile has to exceed its overlap with the next. Take 1 to {2}.</source>
+        <translation>Bei dieser Größe ist eine zweite Stufe in {0} {1} von Kacheln nicht möglich: Jede Kachel muss größer sein als ihre Überlappung mit der nächsten. Nehmen Sie 1 bis {2}.</translation>
+    </message>
+    <message>
+        <source>A second stage in {0} × {1} tiles cannot be made at {2} × {3} pixels: they would not exceed their overlap. Take fewer tiles, or a larger clip.</source>
+        <translation>Eine zweite Stufe in {0} × {1} Kacheln ist bei {2} × {3} Pixeln nicht möglich: Die Kacheln wären nicht größer als ihre Überlappung. Nehmen Sie weniger Kacheln oder einen größeren Clip.</translation>
+    </message>
+    <message>
+        <source>A seed of {0} cannot be used. It must lie from 0 to {1}.</source>
+        <translation>Ein Seed von {0} ist nicht möglich. Er muss zwischen 0 und {1} liegen.</translation>
+    </message>
+    <message>
+        <source>A skip step of {0} cannot be used. 0 guides every step, 1 every second.</source>
+        <translation>Ein Auslassen von {0} Schritten ist nicht möglich. 0 führt jeden Schritt, 1 jeden zweiten.</translation>
+    </message>
+    <message>
+        <source>A strength of {0} for {1} cannot be used. It must lie from 0 (ignored) to 1 (kept).</source>
+        <translation>Eine Stärke von {0} für {1} ist nicht möglich. Sie muss zwischen 0 (ohne Wirkung) und 1 (beibehalten) liegen.</translation>
+    </message>
+    <message>
+        <source>A {0} of {1} pixels cannot be made. It must be a multiple of {2}: {3} would do.</source>
+        <translation>Eine {0} von {1} Pixeln ist nicht möglich. Sie muss ein Vielfaches von {2} sein: möglich wäre {3}.</translation>
+    </message>
+    <message>
+        <source>All GPUs of the fleet exchange over NVLink.</source>
+        <translation>Alle GPUs des Verbunds tauschen sich über NVLink aus.</translation>
+    </message>
+    <message>
+        <source>An mp4 cannot hold a frame rate of {0} exactly. {1} would do.</source>
+        <translation>Eine mp4-Datei kann eine Bildrate von {0} nicht genau angeben. Möglich wäre {1}.</translation>
+    </message>
+    <message>
+        <source>Another Podium is using it ({0}).</source>
+        <translation>Ein anderes Podium verwendet sie ({0}).</translation>
+    </message>
+    <message>
+        <source>Another process is using it ({0}).</source>
+        <translation>Ein anderer Prozess verwendet sie ({0}).</translation>
+    </message>
+    <message>
+        <source>Applying LoRAs</source>
+        <translation>LoRAs anwenden</translation>
+    </message>
+    <message>
+        <source>Choose a .safetensors file, or the folder with a text encoder&apos;s config.json.</source>
+        <translation>Wählen Sie eine .safetensors-Datei oder den Ordner mit der config.json eines Text-Encoders.</translation>
+    </message>
+    <message>
+        <source>Choose the bf16 or the fp8 checkpoint as Lightricks published it.</source>
+        <translation>Wählen Sie den Checkpoint in bf16 oder fp8, wie Lightricks ihn veröffentlicht hat.</translation>
+    </message>
+    <message>
+        <source>Choose the bf16 upscaler.</source>
+        <translation>Wählen Sie den Upscaler in bf16.</translation>
+    </message>
+    <message>
+        <source>Choose the bf16 {0}.</source>
+        <translation>Wählen Sie diese Datei in bf16: {0}.</translation>
+    </message>
+    <message>
+        <source>Choose the text encoder in bf16.</source>
+        <translation>Wählen Sie den Text-Encoder in bf16.</translation>
+    </message>
+    <message>
+        <source>Close other programs, or use a machine with more memory.</source>
+        <translation>Schließen Sie andere Programme, oder nehmen Sie einen Rechner mit mehr Arbeitsspeicher.</translation>
+    </message>
+    <message>
+        <source>ComfyUI&apos;s older fp8</source>
+        <translation>älteres fp8 von ComfyUI</translation>
+    </message>
+    <message>
+        <source>ComfyUI&apos;s quantisation</source>
+        <translation>Quantisierung von ComfyUI</translation>
+    </message>
+    <message>
+        <source>Compiling</source>
+        <translation>Kompilieren</translation>
+    </message>
+    <message>
+        <source>DNxHR holds no picture of {0} × {1}: it takes {2} pixels and more. ProRes would do.</source>
+        <translation>DNxHR fasst kein Bild von {0} × {1}: Es braucht mindestens {2} Pixel. Nehmen Sie ProRes.</translation>
+    </message>
+    <message>
+        <source>Decoding</source>
+        <translation>Decodieren</translation>
+    </message>
+    <message>
+        <source>Enlarging</source>
+        <translation>Vergrößern</translation>
+    </message>
+    <message>
+        <source>Fast</source>
+        <translation>Schnell</translation>
+    </message>
+    <message>
+        <source>Fast always takes 8 and 3 steps, so it has no use for a number of steps. {0}</source>
+        <translation>„Schnell“ macht immer 8 und 3 Schritte und kann mit einer Schrittzahl nichts anfangen. {0}</translation>
+    </message>
+    <message>
+        <source>Fast is not guided, so it has no use for a negative prompt. {0}</source>
+        <translation>„Schnell“ ist nicht geführt und kann mit einem negativen Prompt nichts anfangen. {0}</translation>
+    </message>
+    <message>
+        <source>Fast is not guided, so it has no use for a way to run guidance. {0}</source>
+        <translation>„Schnell“ ist nicht geführt und kann mit einer Art, die Führung zu rechnen, nichts anfangen. {0}</translation>
+    </message>
+    <message>
+        <source>Fast is not guided, so it has no use for scales of guidance. {0}</source>
+        <translation>„Schnell“ ist nicht geführt und kann mit Werten für die Führung nichts anfangen. {0}</translation>
+    </message>
+    <message>
+        <source>Fast makes its second stage of the whole picture, so it has no use for tiles. Leave them out, or take Quality or HQ.</source>
+        <translation>„Schnell“ rechnet die zweite Stufe am ganzen Bild und kann mit Kacheln nichts anfangen. Lassen Sie sie weg, oder nehmen Sie „Qualität“ oder „HQ“.</translation>
+    </message>
+    <message>
+        <source>Fast runs a checkpoint that is distilled already, so it has no use for strengths of the distilled LoRA. {0}</source>
+        <translation>„Schnell“ arbeitet mit einem schon destillierten Checkpoint und kann mit Stärken des destillierten LoRAs nichts anfangen. {0}</translation>
+    </message>
+    <message>
+        <source>GGUF</source>
+        <translation>GGUF</translation>
+    </message>
+    <message>
+        <source>GPU {0}</source>
+        <translation>GPU {0}</translation>
+    </message>
+    <message>
+        <source>GPU {0} ({1})</source>
+        <translation>GPU {0} ({1})</translation>
+    </message>
+    <message>
+        <source>GPU {0} and GPU {1}</source>
+        <translation>GPU {0} und GPU {1}</translation>
+    </message>
+    <message>
+        <source>GPU {0} was asked for, but there are {1} here, counted from 0. Choose from 0 to {2}.</source>
+        <translation>GPU {0} wurde verlangt, hier gibt es aber {1}, gezählt ab 0. Wählen Sie von 0 bis {2}.</translation>
+    </message>
+    <message>
+        <source>Gemma 3</source>
+        <translation>Gemma 3</translation>
+    </message>
+    <message>
+        <source>Gemma {0}</source>
+        <translation>Gemma {0}</translation>
+    </message>
+    <message>
+        <source>Give up to {0} key frames for this clip, each at a frame of its own.</source>
+        <translation>Geben Sie für diesen Clip höchstens {0} Schlüsselbilder an, jedes bei einem eigenen Bild.</translation>
+    </message>
+    <message>
+        <source>HQ</source>
+        <translation>HQ</translation>
+    </message>
+    <message>
+        <source>In the checkpoint&apos;s place {0}</source>
+        <translation>An der Stelle des Checkpoints {0}</translation>
+    </message>
+    <message>
+        <source>In the distilled LoRA&apos;s place choose {0}</source>
+        <translation>An der Stelle des destillierten LoRAs wählen Sie {0}</translation>
+    </message>
+    <message>
+        <source>In the text encoder&apos;s place choose {0}</source>
+        <translation>An der Stelle des Text-Encoders wählen Sie {0}</translation>
+    </message>
+    <message>
+        <source>In the upscaler&apos;s place {0}</source>
+        <translation>An der Stelle des Upscalers {0}</translation>
+    </message>
+    <message>
+        <source>In the {0}&apos;s place {1}</source>
+        <translation>An der Stelle „{0}“ {1}</translation>
+    </message>
+    <message>
+        <source>It cannot compute in bfloat16, which the models need.</source>
+        <translation>Sie kann nicht in bfloat16 rechnen, was die Modelle brauchen.</translation>
+    </message>
+    <message>
+        <source>It gives no answer.</source>
+        <translation>Keine Antwort.</translation>
+    </message>
+    <message>
+        <source>It is divided into MIG parts, which cannot work together on one clip.</source>
+        <translation>Sie ist in MIG-Teile aufgeteilt, die nicht gemeinsam an einem Clip arbeiten können.</translation>
+    </message>
+    <message>
+        <source>Its driver is made for CUDA {0}, and the installed PyTorch needs {1}. Update the driver.</source>
+        <translation>Ihr Treiber ist für CUDA {0} gemacht, und das installierte PyTorch braucht {1}. Aktualisieren Sie den Treiber.</translation>
+    </message>
+    <message>
+        <source>Its folder “{0}” has: choose that one.</source>
+        <translation>Einer liegt in seinem Ordner „{0}“: Wählen Sie diesen.</translation>
+    </message>
+    <message>
+        <source>Its memory of {0} GB is too little; {1} GB is the least.</source>
+        <translation>Ihr Speicher von {0} GB ist zu klein; nötig sind mindestens {1} GB.</translation>
+    </message>
+    <message>
+        <source>Job {0} took longer than it was given. {1}</source>
+        <translation>Auftrag {0} brauchte länger, als ihm zustand. {1}</translation>
+    </message>
+    <message>
+        <source>Joining the devices</source>
+        <translation>Geräte verbinden sich</translation>
+    </message>
+    <message>
+        <source>LTX-2.3 or later</source>
+        <translation>LTX-2.3 oder neuer</translation>
+    </message>
+    <message>
+        <source>LTX-{0}</source>
+        <translation>LTX-{0}</translation>
+    </message>
+    <message>
+        <source>Leave it out, or take Quality or HQ.</source>
+        <translation>Lassen Sie das weg, oder nehmen Sie „Qualität“ oder „HQ“.</translation>
+    </message>
+    <message>
+        <source>LoRA with biases</source>
+        <translation>LoRA mit Bias-Werten</translation>
+    </message>
+    <message>
+        <source>LoRA with quantised factors</source>
+        <translation>LoRA mit quantisierten Faktoren</translation>
+    </message>
+    <message>
+        <source>Loading the model</source>
+        <translation>Modell laden</translation>
+    </message>
+    <message>
+        <source>NVFP4</source>
+        <translation>NVFP4</translation>
+    </message>
+    <message>
+        <source>No smaller clip would fit either: take a GPU with more memory, or close what else uses this one.</source>
+        <translation>Auch ein kleinerer Clip hätte keinen Platz: Nehmen Sie eine GPU mit mehr Speicher, oder schließen Sie, was diese sonst belegt.</translation>
+    </message>
+    <message>
+        <source>One step is too few for HQ. Take two or more; 15 are usual.</source>
+        <translation>Ein Schritt ist für „HQ“ zu wenig. Nehmen Sie zwei oder mehr; üblich sind 15.</translation>
+    </message>
+    <message>
+        <source>One step is too few for this pipeline. Take two or more; 15 are usual.</source>
+        <translation>Ein Schritt ist für diese Pipeline zu wenig. Nehmen Sie zwei oder mehr; üblich sind 15.</translation>
+    </message>
+    <message>
+        <source>Only some of the ranks refused this job ({0} of {1}), or not all of them for the same reason. Rank {2} said: {3} The fleet may hang if this is repeated.</source>
+        <translation>Nur einige der Ränge lehnten diesen Auftrag ab ({0} von {1}), oder nicht alle aus demselben Grund. Rang {2} meldete: {3} Bei einer Wiederholung kann der Verbund hängen bleiben.</translation>
+    </message>
+    <message>
+        <source>Podium applies LoRAs for LTX-2 with lora_A/lora_B (or lora_down/lora_up) factors.</source>
+        <translation>Podium wendet LoRAs für LTX-2 mit Faktoren lora_A/lora_B (oder lora_down/lora_up) an.</translation>
+    </message>
+    <message>
+        <source>Podium can generate on Linux only: this system cannot run the processes that it needs.</source>
+        <translation>Podium kann Clips nur unter Linux erzeugen: Dieses System kann die nötigen Prozesse nicht ausführen.</translation>
+    </message>
+    <message>
+        <source>Podium failed on a fault of its own ({0}). The details tell where.</source>
+        <translation>Podium scheiterte an einem eigenen Fehler ({0}). Die Einzelheiten sagen, wo.</translation>
+    </message>
+    <message>
+        <source>Podium may not write there. Make the folder writable.</source>
+        <translation>Podium darf dort nicht schreiben. Machen Sie den Ordner beschreibbar.</translation>
+    </message>
+    <message>
+        <source>Podium&apos;s helper process ended twice over the same question. Restarting Podium may help.</source>
+        <translation>Der Hilfsprozess von Podium endete zweimal an derselben Frage. Ein Neustart von Podium kann helfen.</translation>
+    </message>
+    <message>
+        <source>Quality</source>
+        <translation>Qualität</translation>
+    </message>
+    <message>
+        <source>Quanto</source>
+        <translation>Quanto</translation>
+    </message>
+    <message>
+        <source>Queue and history cannot be kept in “{0}”: {1} They hold until the window is closed.</source>
+        <translation>Warteschlange und Verlauf lassen sich nicht in „{0}“ aufbewahren: {1} Sie bleiben erhalten, bis das Fenster geschlossen wird.</translation>
+    </message>
+    <message>
+        <source>Rank {0} ({1}) failed while it was {2}: {3}: {4}</source>
+        <translation>Rang {0} ({1}) scheiterte (zuletzt: {2}): {3}: {4}</translation>
+    </message>
+    <message>
+        <source>Rank {0} ({1}) {2} the job while other ranks went on with it and waited for this one{3}</source>
+        <translation>Rang {0} ({1}) {2}, während andere Ränge am Auftrag weiterarbeiteten und auf diesen warteten{3}</translation>
+    </message>
+    <message>
+        <source>Rank {0} ({1}) {2} while it was {3}{4}.</source>
+        <translation>Rang {0} ({1}) {2} (zuletzt: {3}){4}.</translation>
+    </message>
+    <message>
+        <source>Rank {0} was to use the GPU {1}, but {2} is the GPU {3} there. Remove CUDA_DEVICE_ORDER and CUDA_VISIBLE_DEVICES from the environment, and choose the GPUs by number.</source>
+        <translation>Rang {0} sollte die GPU {1} verwenden, doch {2} ist dort die GPU {3}. Entfernen Sie CUDA_DEVICE_ORDER und CUDA_VISIBLE_DEVICES aus der Umgebung, und wählen Sie die GPUs nach ihrer Nummer.</translation>
+    </message>
+    <message>
+        <source>Reading the prompt</source>
+        <translation>Prompt lesen</translation>
+    </message>
+    <message>
+        <source>Several pictures stand at the same frame. Each frame can be given one.</source>
+        <translation>Mehrere Bilder stehen an derselben Stelle des Clips. Jede Stelle kann eines haben.</translation>
+    </message>
+    <message>
+        <source>Stage 1</source>
+        <translation>Stufe 1</translation>
+    </message>
+    <message>
+        <source>Stage 2</source>
+        <translation>Stufe 2</translation>
+    </message>
+    <message>
+        <source>Starting</source>
+        <translation>Starten</translation>
+    </message>
+    <message>
+        <source>Steps that spread one forward over such GPUs will be slower; guidance is dealt out instead.</source>
+        <translation>Schritte, die einen Durchlauf über solche GPUs verteilen, sind langsamer; stattdessen wird die Führung auf sie aufgeteilt.</translation>
+    </message>
+    <message>
+        <source>Stopping</source>
+        <translation>Beenden</translation>
+    </message>
+    <message>
+        <source>The GPUs have no room for the whole model, and what has to wait in this machine&apos;s memory needs {0} there, of which {1} are free.</source>
+        <translation>Auf den GPUs ist kein Platz für das ganze Modell, und was im Arbeitsspeicher dieses Rechners warten muss, braucht dort {0}; frei sind {1}.</translation>
+    </message>
+    <message>
+        <source>The LoRAs cannot be applied: one of the devices lacks the {0} GB of memory that this takes for a moment. Close other programs that use it, or use fewer LoRAs at a time.</source>
+        <translation>Die LoRAs lassen sich nicht anwenden: Einem der Geräte fehlen die {0} GB Speicher, die dafür kurz nötig sind. Schließen Sie andere Programme darauf, oder nehmen Sie weniger LoRAs auf einmal.</translation>
+    </message>
+    <message>
+        <source>The checkpoint uses a kind of position encoding that no released LTX-2 model has.</source>
+        <translation>Der Checkpoint verwendet eine Positionskodierung, die kein veröffentlichtes LTX-2-Modell hat.</translation>
+    </message>
+    <message>
+        <source>The checkpoint&apos;s configuration does not describe an LTX-2 transformer.</source>
+        <translation>Die Konfiguration des Checkpoints beschreibt keinen Transformer von LTX-2.</translation>
+    </message>
+    <message>
+        <source>The clip is damaged: {0} of its {1} pictures could be read. Nothing was written.</source>
+        <translation>Der Clip ist beschädigt: {0} seiner {1} Bilder waren lesbar. Es wurde nichts geschrieben.</translation>
+    </message>
+    <message>
+        <source>The demo model cannot be unpacked into “{0}”. It needs a folder you may write to, with 60 MB free.</source>
+        <translation>Das Demomodell lässt sich nicht in „{0}“ entpacken. Es braucht einen beschreibbaren Ordner mit 60 MB freiem Platz.</translation>
+    </message>
+    <message>
+        <source>The demo model cannot be written to “{0}”. It needs a folder you may write to, with 60 MB free (350 MB for all of its parts).</source>
+        <translation>Das Demomodell lässt sich nicht in „{0}“ schreiben. Es braucht einen beschreibbaren Ordner mit 60 MB freiem Platz (350 MB für alle seine Teile).</translation>
+    </message>
+    <message>
+        <source>The description of the networks inside “{0}” is not that of an LTX-2 model.</source>
+        <translation>Die Beschreibung der Netze in „{0}“ ist nicht die eines LTX-2-Modells.</translation>
+    </message>
+    <message>
+        <source>The export was cancelled. Nothing was written.</source>
+        <translation>Der Export wurde abgebrochen. Es wurde nichts geschrieben.</translation>
+    </message>
+    <message>
+        <source>The exported movie did not read back as it was written, so it was not kept. Check the drive.</source>
+        <translation>Der exportierte Film ließ sich nicht so lesen, wie er geschrieben wurde, und wurde daher verworfen. Prüfen Sie das Laufwerk.</translation>
+    </message>
+    <message>
+        <source>The file with queue and history was damaged. It is kept as “{0}” in “{1}”, and new ones were begun; the clips themselves lie where they lay.</source>
+        <translation>Die Datei mit Warteschlange und Verlauf war beschädigt. Sie wird als „{0}“ in „{1}“ aufgehoben, und beide wurden neu begonnen; die Clips selbst liegen, wo sie lagen.</translation>
+    </message>
+    <message>
+        <source>The finished clip did not read back as it was written, so it was not kept. Check the drive.</source>
+        <translation>Der fertige Clip ließ sich nicht so lesen, wie er geschrieben wurde, und wurde daher verworfen. Prüfen Sie das Laufwerk.</translation>
+    </message>
+    <message>
+        <source>The fleet could not be run.</source>
+        <translation>Der Verbund konnte nicht betrieben werden.</translation>
+    </message>
+    <message>
+        <source>The fleet is gone: {0}</source>
+        <translation>Der Verbund ist nicht mehr da: {0}</translation>
+    </message>
+    <message>
+        <source>The fleet was not ready after {0} seconds. {1}</source>
+        <translation>Der Verbund war nach {0} Sekunden nicht bereit. {1}</translation>
+    </message>
+    <message>
+        <source>The fleet was not started yet.</source>
+        <translation>Der Verbund wurde noch nicht gestartet.</translation>
+    </message>
+    <message>
+        <source>The fleet was stopped.</source>
+        <translation>Der Verbund wurde beendet.</translation>
+    </message>
+    <message>
+        <source>The folder as Google published it is needed: {0}, {1} and all of its .safetensors files.</source>
+        <translation>Gebraucht wird der Ordner, wie Google ihn veröffentlicht hat: {0}, {1} und alle seine .safetensors-Dateien.</translation>
+    </message>
+    <message>
+        <source>The folder for clips, “{0}”, cannot be made. Choose another one.</source>
+        <translation>Der Ordner für Clips, „{0}“, lässt sich nicht anlegen. Wählen Sie einen anderen.</translation>
+    </message>
+    <message>
+        <source>The folder with config.json, tokenizer.json and all *.safetensors files is needed.</source>
+        <translation>Gebraucht wird der Ordner mit config.json, tokenizer.json und allen *.safetensors-Dateien.</translation>
+    </message>
+    <message>
+        <source>The folder “{0}” has no text encoder in it. {1}</source>
+        <translation>Im Ordner „{0}“ liegt kein Text-Encoder. {1}</translation>
+    </message>
+    <message>
+        <source>The forwards of a step can be spread over two devices or more, and the clip is made on one. Have them run as one batch or one after another, or choose more devices.</source>
+        <translation>Die Durchläufe eines Schritts lassen sich auf zwei oder mehr Geräte verteilen, und der Clip entsteht auf einem. Lassen Sie sie gemeinsam oder nacheinander rechnen, oder wählen Sie mehr Geräte.</translation>
+    </message>
+    <message>
+        <source>The installed PyTorch has no code for its architecture ({0}).</source>
+        <translation>Das installierte PyTorch hat keinen Code für ihre Architektur ({0}).</translation>
+    </message>
+    <message>
+        <source>The installed PyTorch was built without CUDA. Install a build with CUDA.</source>
+        <translation>Das installierte PyTorch wurde ohne CUDA gebaut. Installieren Sie eines mit CUDA.</translation>
+    </message>
+    <message>
+        <source>The job was cancelled.</source>
+        <translation>Der Auftrag wurde abgebrochen.</translation>
+    </message>
+    <message>
+        <source>The job was refused, for a reason that could not be read here.</source>
+        <translation>Der Auftrag wurde abgelehnt, aus einem Grund, der hier nicht lesbar war.</translation>
+    </message>
+    <message>
+        <source>The language model wrote nothing. Try another seed, or other words.</source>
+        <translation>Das Sprachmodell schrieb nichts. Versuchen Sie es mit einem anderen Seed oder anderen Worten.</translation>
+    </message>
+    <message>
+        <source>The last job has not been read to its end: iterate its stream to the end, or drain it.</source>
+        <translation>Der letzte Auftrag wurde nicht zu Ende gelesen: Lesen Sie seinen Strom bis zum Ende, oder verwerfen Sie den Rest.</translation>
+    </message>
+    <message>
+        <source>The list of files “{0}” in “{1}” is damaged.</source>
+        <translation>Die Dateiliste „{0}“ in „{1}“ ist beschädigt.</translation>
+    </message>
+    <message>
+        <source>The parameters in “{0}” cannot be read. Another Podium may have written them.</source>
+        <translation>Die Einstellungen in „{0}“ sind nicht lesbar. Vielleicht hat eine andere Version von Podium sie geschrieben.</translation>
+    </message>
+    <message>
+        <source>The picture was not looked at, since this text encoder reads words only.</source>
+        <translation>Das Bild wurde nicht angesehen, da dieser Text-Encoder nur Worte liest.</translation>
+    </message>
+    <message>
+        <source>The picture “{0}” in “{1}” may not be read. Change its permissions or choose another.</source>
+        <translation>Das Bild „{0}“ in „{1}“ darf nicht gelesen werden. Ändern Sie seine Rechte, oder wählen Sie ein anderes.</translation>
+    </message>
+    <message>
+        <source>The picture “{0}” is not in “{1}”. Choose one that is there.</source>
+        <translation>Das Bild „{0}“ liegt nicht in „{1}“. Wählen Sie eines, das da ist.</translation>
+    </message>
+    <message>
+        <source>The pictures hold values that are no numbers, so the clip was not written. A LoRA&apos;s strength or the type to compute in may be the reason: try without LoRAs first.</source>
+        <translation>Die Bilder enthalten Werte, die keine Zahlen sind; daher wurde der Clip nicht geschrieben. Der Grund kann die Stärke eines LoRAs sein oder die Genauigkeit der Rechnung: Versuchen Sie es zuerst ohne LoRAs.</translation>
+    </message>
+    <message>
+        <source>The pictures that queue and history refer to cannot be told, since a part of them is damaged.</source>
+        <translation>Welche Bilder zu Warteschlange und Verlauf gehören, lässt sich nicht sagen, da ein Teil davon beschädigt ist.</translation>
+    </message>
+    <message>
+        <source>The process that starts and watches the ranks has died. Start the fleet again.</source>
+        <translation>Der Prozess, der die Ränge startet und überwacht, ist ausgefallen. Starten Sie den Verbund erneut.</translation>
+    </message>
+    <message>
+        <source>The process that starts the ranks has died, or does not answer. Start the fleet again.</source>
+        <translation>Der Prozess, der die Ränge startet, ist ausgefallen oder antwortet nicht. Starten Sie den Verbund erneut.</translation>
+    </message>
+    <message>
+        <source>The prompt is empty. Write what the clip shall show, and what is to be heard.</source>
+        <translation>Der Prompt ist leer. Schreiben Sie, was der Clip zeigen soll und was zu hören ist.</translation>
+    </message>
+    <message>
+        <source>The prompt is too long: it has {0} tokens, and the model reads {1}. Please shorten it.</source>
+        <translation>Der Prompt ist zu lang: Er hat {0} Token, und das Modell liest {1}. Kürzen Sie ihn.</translation>
+    </message>
+    <message>
+        <source>The settings cannot be written to “{0}”. They hold until the window is closed.</source>
+        <translation>Die Einstellungen lassen sich nicht in „{0}“ schreiben. Sie gelten, bis das Fenster geschlossen wird.</translation>
+    </message>
+    <message>
+        <source>The sound for “{0}” holds values that are no numbers. The clip was not written.</source>
+        <translation>Der Ton für „{0}“ enthält Werte, die keine Zahlen sind. Der Clip wurde nicht geschrieben.</translation>
+    </message>
+    <message>
+        <source>The strength of “{0}” cannot be used. It must lie from -{1} to {2}; 1 applies the LoRA as trained.</source>
+        <translation>Die Stärke von „{0}“ ist nicht möglich. Sie muss zwischen -{1} und {2} liegen; 1 wendet das LoRA so an, wie es trainiert wurde.</translation>
+    </message>
+    <message>
+        <source>The text encoder in one file as its publisher made it, with tokenizer and description inside, is needed.</source>
+        <translation>Gebraucht wird der Text-Encoder in einer Datei, wie sein Herausgeber sie gemacht hat, mit Tokenizer und Beschreibung darin.</translation>
+    </message>
+    <message>
+        <source>The text encoder needs {0} GB of device memory, and {1} to spare. Close what else uses the devices, or start on more of them.</source>
+        <translation>Der Text-Encoder braucht {0} GB Gerätespeicher, und frei sind: {1}. Schließen Sie, was die Geräte sonst belegt, oder starten Sie auf mehr Geräten.</translation>
+    </message>
+    <message>
+        <source>The text encoder “{0}” does not belong to “{1}”: it has {2}, and the checkpoint was made for another size. Choose {3}</source>
+        <translation>Der Text-Encoder „{0}“ gehört nicht zu „{1}“: Er hat {2}, und der Checkpoint ist für eine andere Größe gemacht. Wählen Sie {3}</translation>
+    </message>
+    <message>
+        <source>The text encoder “{0}” has no weights in .safetensors files{1}. {2}</source>
+        <translation>Der Text-Encoder „{0}“ hat keine Gewichte in .safetensors-Dateien{1}. {2}</translation>
+    </message>
+    <message>
+        <source>The text encoder “{0}” has no {1}. {2}</source>
+        <translation>Dem Text-Encoder „{0}“ fehlt {1}. {2}</translation>
+    </message>
+    <message>
+        <source>The text encoder “{0}” is of the version “{1}”, and “{2}” was made with “{3}”. Choose the one published with it.</source>
+        <translation>Der Text-Encoder „{0}“ hat die Version „{1}“, und „{2}“ entstand mit „{3}“. Wählen Sie den, der damit veröffentlicht wurde.</translation>
+    </message>
+    <message>
+        <source>The text encoder “{0}” lacks its file “{1}”. {2}</source>
+        <translation>Dem Text-Encoder „{0}“ fehlt seine Datei „{1}“. {2}</translation>
+    </message>
+    <message>
+        <source>The text encoder “{0}” lacks {1} of its {2} layers, layer {3} first. {4}</source>
+        <translation>Dem Text-Encoder „{0}“ fehlen {1} seiner {2} Ebenen, als erste Ebene {3}. {4}</translation>
+    </message>
+    <message>
+        <source>The text encoder “{0}” reads prompts and cannot write them. A Gemma folder as Google published it, with its chat template, can.</source>
+        <translation>Der Text-Encoder „{0}“ liest Prompts und kann keine schreiben. Ein Gemma-Ordner, wie Google ihn mit seiner Chat-Vorlage veröffentlicht hat, kann es.</translation>
+    </message>
+    <message>
+        <source>The text encoder&apos;s tokenizer cannot be read: “{0}” in “{1}” is missing or damaged.</source>
+        <translation>Der Tokenizer des Text-Encoders ist nicht lesbar: „{0}“ in „{1}“ fehlt oder ist beschädigt.</translation>
+    </message>
+    <message>
+        <source>The tokenizer in “{0}” has no beginning-of-sequence token; the text encoder as it was published is needed.</source>
+        <translation>Dem Tokenizer in „{0}“ fehlt das Token für den Anfang; gebraucht wird der Text-Encoder, wie er veröffentlicht wurde.</translation>
+    </message>
+    <message>
+        <source>The {0} holds something at its character {1} that is no text. Type that part again.</source>
+        <translation>Der {0} enthält bei Zeichen {1} etwas, das kein Text ist. Tippen Sie diese Stelle neu.</translation>
+    </message>
+    <message>
+        <source>The {0} in “{1}” is damaged, or only a pointer to it. Fetch it again.</source>
+        <translation>Die {0} in „{1}“ ist beschädigt oder nur ein Verweis. Laden Sie sie erneut herunter.</translation>
+    </message>
+    <message>
+        <source>The {0} in “{1}” {2}. A Gemma 3 or 4 is needed.</source>
+        <translation>Die {0} in „{1}“ {2}. Gebraucht wird Gemma 3 oder 4.</translation>
+    </message>
+    <message>
+        <source>The {0} is too long: it has {1} tokens, and the model reads {2} at most. About {3} % of it has to go.</source>
+        <translation>Der {0} ist zu lang: Er hat {1} Token, und das Modell liest höchstens {2}. Etwa {3} % davon müssen weg.</translation>
+    </message>
+    <message>
+        <source>There is no NVIDIA GPU that Podium can use on this machine. Ask for CPU ranks instead (cpu_ranks=2).</source>
+        <translation>Auf diesem Rechner gibt es keine NVIDIA-GPU, die Podium verwenden kann. Nehmen Sie stattdessen Ränge auf der CPU (cpu_ranks=2).</translation>
+    </message>
+    <message>
+        <source>There is no file “{0}”. Choose a file that ends in .safetensors.</source>
+        <translation>Die Datei „{0}“ gibt es nicht. Wählen Sie eine Datei, die auf .safetensors endet.</translation>
+    </message>
+    <message>
+        <source>There is no prompt to write out. Type a few words first.</source>
+        <translation>Es gibt keinen Prompt zum Ausarbeiten. Schreiben Sie zuerst ein paar Worte.</translation>
+    </message>
+    <message>
+        <source>There is no {0} “{1}”. Choose {2}.</source>
+        <translation>Nicht gefunden: {0} „{1}“. Wählen Sie {2}.</translation>
+    </message>
+    <message>
+        <source>There is not enough memory to read “{0}”: it takes {1} GB. Close other programs, or use a smaller LoRA.</source>
+        <translation>Der Arbeitsspeicher reicht nicht, um „{0}“ zu lesen: Nötig sind {1} GB. Schließen Sie andere Programme, oder nehmen Sie ein kleineres LoRA.</translation>
+    </message>
+    <message>
+        <source>This clip has no frame {0}. Its {1} frames are numbered from 0 to {2}.</source>
+        <translation>Dieser Clip hat kein Bild {0}. Seine {1} Bilder sind von 0 bis {2} nummeriert.</translation>
+    </message>
+    <message>
+        <source>This clip is too large for HQ: its first stage has {0} video tokens, and beyond about 35,000 the noise levels of its steps cannot be told apart. Make it smaller or shorter, or take Quality.</source>
+        <translation>Dieser Clip ist für „HQ“ zu groß: Seine erste Stufe hat {0} Video-Token, und jenseits von etwa 35.000 sind die Rauschpegel der Schritte nicht mehr zu unterscheiden. Machen Sie ihn kleiner oder kürzer, oder nehmen Sie „Qualität“.</translation>
+    </message>
+    <message>
+        <source>This clip is too large for this pipeline: its first stage has {0} video tokens, and beyond about 35,000 the noise levels of its steps cannot be told apart. Make it smaller or shorter, or take Quality.</source>
+        <translation>Dieser Clip ist für diese Pipeline zu groß: Seine erste Stufe hat {0} Video-Token, und jenseits von etwa 35.000 sind die Rauschpegel der Schritte nicht mehr zu unterscheiden. Machen Sie ihn kleiner oder kürzer, oder nehmen Sie „Qualität“.</translation>
+    </message>
+    <message>
+        <source>This clip is too large: it makes {0} tokens, and {1} are the most that a fleet is started for. Choose a smaller size or fewer frames: about {2} % of its pixels have to go.</source>
+        <translation>Dieser Clip ist zu groß: Er ergibt {0} Token, und ein Verbund wird für höchstens {1} gestartet. Wählen Sie eine kleinere Größe oder weniger Bilder: Etwa {2} % der Pixel müssen weg.</translation>
+    </message>
+    <message>
+        <source>This clip is too long to be decoded in {0} tiles in time: a tile would have {1} frames, and {2} are the most that a device decodes at once. Tiles in space between the devices have no such limit.</source>
+        <translation>Dieser Clip ist zu lang, um in {0} Zeitabschnitten decodiert zu werden: Ein Abschnitt hätte {1} Bilder, und ein Gerät decodiert höchstens {2} auf einmal. Bildkacheln zwischen den Geräten haben diese Grenze nicht.</translation>
+    </message>
+    <message>
+        <source>This clip needs {0} of this machine&apos;s memory, and {1} are free.</source>
+        <translation>Dieser Clip braucht {0} vom Arbeitsspeicher dieses Rechners, und {1} sind frei.</translation>
+    </message>
+    <message>
+        <source>This clip needs {0} on {1} ({2}), and {3} are free there.</source>
+        <translation>Dieser Clip braucht {0} auf {1} ({2}), und {3} sind dort frei.</translation>
+    </message>
+    <message>
+        <source>This fleet was started for the pipeline “{0}”, and the clip is for “{1}”. Start a fleet for that one.</source>
+        <translation>Dieser Verbund wurde für die Pipeline „{0}“ gestartet, und der Clip ist für „{1}“. Starten Sie einen Verbund dafür.</translation>
+    </message>
+    <message>
+        <source>This machine&apos;s memory does not hold {0} {1}{2}: {3} {4} in {5}, and {6} are free. {7}</source>
+        <translation>Der Arbeitsspeicher dieses Rechners reicht nicht für {0} {1}{2}: {3} {4} in {5}, und {6} sind frei. {7}</translation>
+    </message>
+    <message>
+        <source>This model can be spread over at most {0} devices, and {1} were chosen. Choose {2} or fewer.</source>
+        <translation>Dieses Modell lässt sich auf höchstens {0} Geräte verteilen, und {1} sind gewählt. Wählen Sie {2} oder weniger.</translation>
+    </message>
+    <message>
+        <source>This model has no block {0} to perturb. Its blocks are numbered from 0 to {1}.</source>
+        <translation>Dieses Modell hat keinen Block {0}, der sich stören ließe. Seine Blöcke sind von 0 bis {1} nummeriert.</translation>
+    </message>
+    <message>
+        <source>This model makes no key frames of its own: LTX-{0} has not learned it. Take a model of LTX-2.5, or ask for none.</source>
+        <translation>Dieses Modell macht keine eigenen Schlüsselbilder: LTX-{0} hat es nicht gelernt. Nehmen Sie ein Modell von LTX-2.5, oder verlangen Sie keine.</translation>
+    </message>
+    <message>
+        <source>This pipeline refines its clips with the model&apos;s distilled LoRA, and none was chosen. Choose the one of the same generation.</source>
+        <translation>Diese Pipeline verfeinert ihre Clips mit dem destillierten LoRA des Modells, und keines ist gewählt. Wählen Sie das derselben Generation.</translation>
+    </message>
+    <message>
+        <source>This text encoder reads prompts and cannot write them.</source>
+        <translation>Dieser Text-Encoder liest Prompts und kann keine schreiben.</translation>
+    </message>
+    <message>
+        <source>Tucker LoRA</source>
+        <translation>Tucker-LoRA</translation>
+    </message>
+    <message>
+        <source>Waiting</source>
+        <translation>Warten</translation>
+    </message>
+    <message>
+        <source>What would fit: {0}.</source>
+        <translation>Platz hätten: {0}.</translation>
+    </message>
+    <message>
+        <source>With these scales nothing is guided: each step takes one forward, and there is nothing to batch or to spread. Leave the way to run guidance to Podium, or raise a scale.</source>
+        <translation>Mit diesen Werten wird nichts geführt: Jeder Schritt braucht nur einen Durchlauf, und es gibt nichts zu bündeln oder zu verteilen. Überlassen Sie Podium, wie die Führung gerechnet wird, oder erhöhen Sie einen Wert.</translation>
+    </message>
+    <message>
+        <source>Writing the file</source>
+        <translation>Datei schreiben</translation>
+    </message>
+    <message>
+        <source>a</source>
+        <translation>ein Adapter vom Typ</translation>
+    </message>
+    <message>
+        <source>a LoRA</source>
+        <translation>ein LoRA</translation>
+    </message>
+    <message>
+        <source>a checkpoint</source>
+        <translation>ein Checkpoint</translation>
+    </message>
+    <message>
+        <source>a latent upscaler</source>
+        <translation>ein Upscaler für Latents</translation>
+    </message>
+    <message>
+        <source>a model&apos;s {0}</source>
+        <translation>nur ein Teil eines Modells ({0})</translation>
+    </message>
+    <message>
+        <source>a quantisation that Podium does not know</source>
+        <translation>eine Quantisierung, die Podium nicht kennt</translation>
+    </message>
+    <message>
+        <source>a single file of a text encoder</source>
+        <translation>eine einzelne Datei eines Text-Encoders</translation>
+    </message>
+    <message>
+        <source>a single number</source>
+        <translation>eine einzelne Zahl</translation>
+    </message>
+    <message>
+        <source>a text encoder</source>
+        <translation>ein Text-Encoder</translation>
+    </message>
+    <message>
+        <source>alive</source>
+        <translation>läuft</translation>
+    </message>
+    <message>
+        <source>an</source>
+        <translation>ein Adapter vom Typ</translation>
+    </message>
+    <message>
+        <source>an MLX conversion for Apple machines</source>
+        <translation>eine MLX-Umwandlung für Rechner von Apple</translation>
+    </message>
+    <message>
+        <source>an encoder of its own</source>
+        <translation>einen eigenen Encoder</translation>
+    </message>
+    <message>
+        <source>an error</source>
+        <translation>ein Fehler</translation>
+    </message>
+    <message>
+        <source>and {0} more</source>
+        <translation>und {0} weitere</translation>
+    </message>
+    <message>
+        <source>another program holds the file. Close that program.</source>
+        <translation>Ein anderes Programm hält die Datei. Schließen Sie dieses Programm.</translation>
+    </message>
+    <message>
+        <source>audio VAE</source>
+        <translation>Audio-VAE</translation>
+    </message>
+    <message>
+        <source>audio decoder</source>
+        <translation>Audio-Decoder</translation>
+    </message>
+    <message>
+        <source>audio encoder</source>
+        <translation>Audio-Encoder</translation>
+    </message>
+    <message>
+        <source>by a factor it does not tell</source>
+        <translation>um einen Faktor, den die Datei nicht nennt</translation>
+    </message>
+    <message>
+        <source>by {0}</source>
+        <translation>um das {0}-fache</translation>
+    </message>
+    <message>
+        <source>cannot be read</source>
+        <translation>ist nicht lesbar</translation>
+    </message>
+    <message>
+        <source>cfg</source>
+        <translation>CFG</translation>
+    </message>
+    <message>
+        <source>choose a checkpoint of LTX-2 in one .safetensors file, or the transformer and all other files of its model.</source>
+        <translation>wählen Sie einen Checkpoint von LTX-2 in einer .safetensors-Datei, oder den Transformer und alle anderen Dateien seines Modells.</translation>
+    </message>
+    <message>
+        <source>choose a spatial upscaler of LTX-2, x2 or x1.5.</source>
+        <translation>wählen Sie einen räumlichen Upscaler von LTX-2, x2 oder x1.5.</translation>
+    </message>
+    <message>
+        <source>choose the audio VAE of LTX-2.5, which has the vocoder in it.</source>
+        <translation>wählen Sie den Audio-VAE von LTX-2.5, der den Vocoder enthält.</translation>
+    </message>
+    <message>
+        <source>choose the duration head of LTX-2.5, or none.</source>
+        <translation>wählen Sie den Längenschätzer von LTX-2.5, oder keinen.</translation>
+    </message>
+    <message>
+        <source>choose the video VAE of LTX-2.5, with the convolutional decoder or the diffusion decoder.</source>
+        <translation>wählen Sie den Video-VAE von LTX-2.5, mit Faltungs- oder Diffusions-Decoder.</translation>
+    </message>
+    <message>
+        <source>columns</source>
+        <translation>Spalten</translation>
+    </message>
+    <message>
+        <source>compiling</source>
+        <translation>Kompilieren</translation>
+    </message>
+    <message>
+        <source>connectors</source>
+        <translation>Konnektoren</translation>
+    </message>
+    <message>
+        <source>dead</source>
+        <translation>beendet</translation>
+    </message>
+    <message>
+        <source>decoding</source>
+        <translation>Decodieren</translation>
+    </message>
+    <message>
+        <source>describes a model of the type “{0}”</source>
+        <translation>beschreibt ein Modell vom Typ „{0}“</translation>
+    </message>
+    <message>
+        <source>duration head</source>
+        <translation>Längenschätzer</translation>
+    </message>
+    <message>
+        <source>encoding</source>
+        <translation>Lesen des Prompts</translation>
+    </message>
+    <message>
+        <source>ended</source>
+        <translation>endete</translation>
+    </message>
+    <message>
+        <source>exited with code {0}, which nobody asked of it,</source>
+        <translation>endete ungebeten mit dem Code {0}</translation>
+    </message>
+    <message>
+        <source>factors {0} and {1} do not multiply</source>
+        <translation>die Faktoren {0} und {1} passen nicht zueinander</translation>
+    </message>
+    <message>
+        <source>file</source>
+        <translation>Datei</translation>
+    </message>
+    <message>
+        <source>folder</source>
+        <translation>Ordner</translation>
+    </message>
+    <message>
+        <source>fp8 with scales</source>
+        <translation>fp8 mit Skalen</translation>
+    </message>
+    <message>
+        <source>fp8 without scales</source>
+        <translation>fp8 ohne Skalen</translation>
+    </message>
+    <message>
+        <source>full difference</source>
+        <translation>volle Differenz</translation>
+    </message>
+    <message>
+        <source>full precision</source>
+        <translation>volle Genauigkeit</translation>
+    </message>
+    <message>
+        <source>height</source>
+        <translation>Höhe</translation>
+    </message>
+    <message>
+        <source>idle</source>
+        <translation>Warten</translation>
+    </message>
+    <message>
+        <source>in stage 1</source>
+        <translation>Stufe 1</translation>
+    </message>
+    <message>
+        <source>in stage 2</source>
+        <translation>Stufe 2</translation>
+    </message>
+    <message>
+        <source>in the layout of diffusers</source>
+        <translation>für diffusers umgebaut</translation>
+    </message>
+    <message>
+        <source>in the text connectors, which Podium leaves as they are</source>
+        <translation>in den Text-Konnektoren, die Podium unverändert lässt</translation>
+    </message>
+    <message>
+        <source>it is read-only. Make the folder writable.</source>
+        <translation>Die Datei ist schreibgeschützt. Machen Sie den Ordner beschreibbar.</translation>
+    </message>
+    <message>
+        <source>it needs</source>
+        <translation>er braucht</translation>
+    </message>
+    <message>
+        <source>layers it does not tell</source>
+        <translation>Ebenen, die er nicht nennt</translation>
+    </message>
+    <message>
+        <source>loading</source>
+        <translation>Laden</translation>
+    </message>
+    <message>
+        <source>looking for the other ranks</source>
+        <translation>Suche nach den anderen Rängen</translation>
+    </message>
+    <message>
+        <source>lost its connection to Podium</source>
+        <translation>verlor die Verbindung zu Podium</translation>
+    </message>
+    <message>
+        <source>made as {0}, which Podium cannot apply</source>
+        <translation>vom Typ {0}, den Podium nicht anwenden kann</translation>
+    </message>
+    <message>
+        <source>made for {0}, the model&apos;s weight is {1}</source>
+        <translation>gemacht für {0}, das Gewicht des Modells ist {1}</translation>
+    </message>
+    <message>
+        <source>missing: {0}</source>
+        <translation>es fehlt: {0}</translation>
+    </message>
+    <message>
+        <source>unexpected: {0}</source>
+        <translation>unerwartet: {0}</translation>
+    </message>
+    <message>
+        <source>wrong shape: {0}</source>
+        <translation>falsche Form: {0}</translation>
+    </message>
+    <message>
+        <source>modality</source>
+        <translation>Modalität</translation>
+    </message>
+    <message>
+        <source>named twice</source>
+        <translation>doppelt genannt</translation>
+    </message>
+    <message>
+        <source>negative prompt</source>
+        <translation>negative Prompt</translation>
+    </message>
+    <message>
+        <source>no LTX-2 model: it has no audio stream. It may be an older LTX-Video or another model</source>
+        <translation>kein LTX-2-Modell: Der Teil für den Ton fehlt. Es kann ein älteres LTX-Video oder ein anderes Modell sein</translation>
+    </message>
+    <message>
+        <source>no file can be made there. Make the folder writable.</source>
+        <translation>Dort lässt sich keine Datei anlegen. Machen Sie den Ordner beschreibbar.</translation>
+    </message>
+    <message>
+        <source>no part of an LTX-2 model</source>
+        <translation>kein Teil eines LTX-2-Modells</translation>
+    </message>
+    <message>
+        <source>not responding</source>
+        <translation>reagiert nicht</translation>
+    </message>
+    <message>
+        <source>of a shape that does not fit</source>
+        <translation>in einer Form, die nicht passt</translation>
+    </message>
+    <message>
+        <source>other algorithm</source>
+        <translation>anderes Verfahren</translation>
+    </message>
+    <message>
+        <source>process</source>
+        <translation>Prozess</translation>
+    </message>
+    <message>
+        <source>process {0}</source>
+        <translation>Prozess {0}</translation>
+    </message>
+    <message>
+        <source>processes</source>
+        <translation>Prozesse</translation>
+    </message>
+    <message>
+        <source>prompt</source>
+        <translation>Prompt</translation>
+    </message>
+    <message>
+        <source>rank {0} ({1}) is {2}, {3}{4}</source>
+        <translation>Rang {0} ({1}): {2}, {3}{4}</translation>
+    </message>
+    <message>
+        <source>refused</source>
+        <translation>lehnte ab</translation>
+    </message>
+    <message>
+        <source>rendezvous</source>
+        <translation>Suche nach den anderen Rängen</translation>
+    </message>
+    <message>
+        <source>reshaping LoRA</source>
+        <translation>umformendes LoRA</translation>
+    </message>
+    <message>
+        <source>rows</source>
+        <translation>Zeilen</translation>
+    </message>
+    <message>
+        <source>signal {0}</source>
+        <translation>Signal {0}</translation>
+    </message>
+    <message>
+        <source>spatial upsampler</source>
+        <translation>räumlicher Upscaler</translation>
+    </message>
+    <message>
+        <source>stage 1</source>
+        <translation>Stufe 1</translation>
+    </message>
+    <message>
+        <source>stage 2</source>
+        <translation>Stufe 2</translation>
+    </message>
+    <message>
+        <source>starting</source>
+        <translation>Starten</translation>
+    </message>
+    <message>
+        <source>stg</source>
+        <translation>STG</translation>
+    </message>
+    <message>
+        <source>stopped</source>
+        <translation>angehalten</translation>
+    </message>
+    <message>
+        <source>stopping</source>
+        <translation>Beenden</translation>
+    </message>
+    <message>
+        <source>swapping</source>
+        <translation>Austausch der Gewichte</translation>
+    </message>
+    <message>
+        <source>swapping weights</source>
+        <translation>Austausch der Gewichte</translation>
+    </message>
+    <message>
+        <source>temporal upsampler</source>
+        <translation>zeitlicher Upscaler</translation>
+    </message>
+    <message>
+        <source>text encoder</source>
+        <translation>Text-Encoder</translation>
+    </message>
+    <message>
+        <source>text projection</source>
+        <translation>Textprojektion</translation>
+    </message>
+    <message>
+        <source>text-encoder file</source>
+        <translation>Text-Encoder-Datei</translation>
+    </message>
+    <message>
+        <source>that cannot be read here</source>
+        <translation>der hier nicht lesbar ist</translation>
+    </message>
+    <message>
+        <source>that is no folder that can be reached. Choose one that exists, on a drive that is there.</source>
+        <translation>Dieser Ordner ist nicht erreichbar. Wählen Sie einen, den es gibt, auf einem Laufwerk, das da ist.</translation>
+    </message>
+    <message>
+        <source>the Gemma 4 that Google published, which is no substitute</source>
+        <translation>die Gemma 4, die Google veröffentlicht hat, und kein Ersatz</translation>
+    </message>
+    <message>
+        <source>the IOMMU stands between them</source>
+        <translation>Die IOMMU steht dazwischen</translation>
+    </message>
+    <message>
+        <source>the disk is full. Make room on it.</source>
+        <translation>Der Datenträger ist voll. Schaffen Sie Platz darauf.</translation>
+    </message>
+    <message>
+        <source>the disk reports a failure. See to it before more is lost.</source>
+        <translation>Der Datenträger meldet einen Fehler. Kümmern Sie sich darum, bevor mehr verloren geht.</translation>
+    </message>
+    <message>
+        <source>the distilled LoRA that was published with the checkpoint.</source>
+        <translation>das destillierte LoRA, das mit dem Checkpoint veröffentlicht wurde.</translation>
+    </message>
+    <message>
+        <source>the drive or the encoder refused. Choose another folder, or look at the details.</source>
+        <translation>Das Laufwerk oder der Encoder verweigerte es. Wählen Sie einen anderen Ordner, oder sehen Sie in die Einzelheiten.</translation>
+    </message>
+    <message>
+        <source>the driver does not say why</source>
+        <translation>Der Treiber sagt nicht, warum</translation>
+    </message>
+    <message>
+        <source>the driver&apos;s settings switch it off</source>
+        <translation>Die Einstellungen des Treibers schalten sie ab</translation>
+    </message>
+    <message>
+        <source>the file is damaged. Start Podium anew: it keeps the damaged one aside.</source>
+        <translation>Die Datei ist beschädigt. Starten Sie Podium neu: Es hebt die beschädigte beiseite auf.</translation>
+    </message>
+    <message>
+        <source>the folder may not be written to. Choose another folder.</source>
+        <translation>In den Ordner darf nicht geschrieben werden. Wählen Sie einen anderen.</translation>
+    </message>
+    <message>
+        <source>the folder of Gemma 3</source>
+        <translation>den Ordner von Gemma 3</translation>
+    </message>
+    <message>
+        <source>the folder of Gemma 3, with its config.json, tokenizer.json and all of its .safetensors files.</source>
+        <translation>den Ordner von Gemma 3 mit config.json, tokenizer.json und allen seinen .safetensors-Dateien.</translation>
+    </message>
+    <message>
+        <source>the mainboard&apos;s chipset does not allow it</source>
+        <translation>Der Chipsatz der Hauptplatine lässt sie nicht zu</translation>
+    </message>
+    <message>
+        <source>the name is too long. Choose a shorter one.</source>
+        <translation>Der Name ist zu lang. Wählen Sie einen kürzeren.</translation>
+    </message>
+    <message>
+        <source>the same clip on {0} GPUs</source>
+        <translation>derselbe Clip auf {0} GPUs</translation>
+    </message>
+    <message>
+        <source>the same clip with fp8 weights</source>
+        <translation>derselbe Clip mit fp8-Gewichten</translation>
+    </message>
+    <message>
+        <source>the text encoder of LTX-2.5, a single .safetensors file that Lightricks published beside the transformer.</source>
+        <translation>den Text-Encoder von LTX-2.5, eine einzelne .safetensors-Datei, die Lightricks neben dem Transformer veröffentlicht hat.</translation>
+    </message>
+    <message>
+        <source>the text encoder&apos;s file of LTX-2.5</source>
+        <translation>die Text-Encoder-Datei von LTX-2.5</translation>
+    </message>
+    <message>
+        <source>there is no room left for it. Free some space or choose another folder.</source>
+        <translation>Es ist kein Platz mehr dafür. Schaffen Sie Platz, oder wählen Sie einen anderen Ordner.</translation>
+    </message>
+    <message>
+        <source>these cards do not offer it</source>
+        <translation>Diese Karten bieten sie nicht</translation>
+    </message>
+    <message>
+        <source>they hang on different processors</source>
+        <translation>Die GPUs hängen an verschiedenen Prozessoren</translation>
+    </message>
+    <message>
+        <source>they need</source>
+        <translation>sie brauchen</translation>
+    </message>
+    <message>
+        <source>this part of a model</source>
+        <translation>diesen Teil eines Modells</translation>
+    </message>
+    <message>
+        <source>tokenizer</source>
+        <translation>Tokenizer</translation>
+    </message>
+    <message>
+        <source>transformer</source>
+        <translation>Transformer</translation>
+    </message>
+    <message>
+        <source>transformers</source>
+        <translation>Transformer</translation>
+    </message>
+    <message>
+        <source>unknown to this model</source>
+        <translation>diesem Modell unbekannt</translation>
+    </message>
+    <message>
+        <source>unquantised</source>
+        <translation>nur unquantisiert</translation>
+    </message>
+    <message>
+        <source>unquantised or in fp8 with scales</source>
+        <translation>nur unquantisiert oder in fp8 mit Skalen</translation>
+    </message>
+    <message>
+        <source>unreadable</source>
+        <translation>nicht lesbar</translation>
+    </message>
+    <message>
+        <source>upsampling</source>
+        <translation>Vergrößern</translation>
+    </message>
+    <message>
+        <source>version</source>
+        <translation>Version</translation>
+    </message>
+    <message>
+        <source>video VAE</source>
+        <translation>Video-VAE</translation>
+    </message>
+    <message>
+        <source>video decoder</source>
+        <translation>Video-Decoder</translation>
+    </message>
+    <message>
+        <source>video encoder</source>
+        <translation>Video-Encoder</translation>
+    </message>
+    <message>
+        <source>vocoder</source>
+        <translation>Vocoder</translation>
+    </message>
+    <message>
+        <source>waiting</source>
+        <translation>wartet</translation>
+    </message>
+    <message>
+        <source>waiting for rank {0}</source>
+        <translation>wartet auf Rang {0}</translation>
+    </message>
+    <message>
+        <source>was ended by {0}</source>
+        <translation>wurde durch {0} beendet</translation>
+    </message>
+    <message>
+        <source>was killed by the system</source>
+        <translation>wurde vom System beendet</translation>
+    </message>
+    <message>
+        <source>width</source>
+        <translation>Breite</translation>
+    </message>
+    <message>
+        <source>without {0}</source>
+        <translation>ohne {0}</translation>
+    </message>
+    <message>
+        <source>writing</source>
+        <translation>Schreiben</translation>
+    </message>
+    <message>
+        <source>{0} GB</source>
+        <translation>{0} GB</translation>
+    </message>
+    <message>
+        <source>{0} changes only the text connectors, which Podium leaves as they are. {1}</source>
+        <translation>{0} ändert nur die Text-Konnektoren, die Podium unverändert lässt. {1}</translation>
+    </message>
+    <message>
+        <source>{0} devices are chosen, and this model can be shared by {1} at most. Choose fewer.</source>
+        <translation>{0} Geräte sind gewählt, und dieses Modell lässt sich auf höchstens {1} aufteilen. Wählen Sie weniger.</translation>
+    </message>
+    <message>
+        <source>{0} does not fit this model ({1}). A LoRA made for this model, whole, is needed.</source>
+        <translation>{0} passt nicht zu diesem Modell ({1}). Gebraucht wird ein vollständiges LoRA für dieses Modell.</translation>
+    </message>
+    <message>
+        <source>{0} exchange directly over the PCI bus.</source>
+        <translation>{0} tauschen sich direkt über den PCI-Bus aus.</translation>
+    </message>
+    <message>
+        <source>{0} exchange over NVLink.</source>
+        <translation>{0} tauschen sich über NVLink aus.</translation>
+    </message>
+    <message>
+        <source>{0} frames</source>
+        <translation>{0} Bilder</translation>
+    </message>
+    <message>
+        <source>{0} has {1} GB</source>
+        <translation>{0} hat {1} GB</translation>
+    </message>
+    <message>
+        <source>{0} have no direct link: {1}.</source>
+        <translation>{0} haben keine direkte Verbindung: {1}.</translation>
+    </message>
+    <message>
+        <source>{0} holds its weights in full, without fp8 scales. Choose the quantisation “{1}” or “{2}” for it, or the official fp8 file of the model.</source>
+        <translation>{0} enthält die Gewichte in voller Genauigkeit, ohne fp8-Skalen. Wählen Sie dafür die Quantisierung „{1}“ oder „{2}“, oder die offizielle fp8-Datei des Modells.</translation>
+    </message>
+    <message>
+        <source>{0} holds no tensors. {1}</source>
+        <translation>{0} enthält keine Tensoren. {1}</translation>
+    </message>
+    <message>
+        <source>{0} is a LoRA for another model: this one has no layer {1}. {2}</source>
+        <translation>{0} ist ein LoRA für ein anderes Modell: Dieses hat keine Ebene {1}. {2}</translation>
+    </message>
+    <message>
+        <source>{0} is an fp8 file with scales, which cannot be held as “{1}”. Choose the quantisation “{2}” for it, or the bf16 file of the model.</source>
+        <translation>{0} ist eine fp8-Datei mit Skalen und lässt sich nicht als „{1}“ halten. Wählen Sie dafür die Quantisierung „{2}“, oder die bf16-Datei des Modells.</translation>
+    </message>
+    <message>
+        <source>{0} is no LoRA: it holds no factors, but {1}. {2}</source>
+        <translation>{0} ist kein LoRA: Statt Faktoren enthält die Datei {1}. {2}</translation>
+    </message>
+    <message>
+        <source>{0} is no longer where it was when this clip was asked for. Put it back and retry, or edit the clip.</source>
+        <translation>{0} liegt nicht mehr dort, wo die Datei lag, als dieser Clip verlangt wurde. Legen Sie sie zurück, und versuchen Sie es nochmals, oder bearbeiten Sie den Clip.</translation>
+    </message>
+    <message>
+        <source>{0} is used by another Podium{1}. Wait until that is done, end it, or choose other devices.</source>
+        <translation>{0} wird von einem anderen Podium verwendet{1}. Warten Sie, bis es fertig ist, beenden Sie es, oder wählen Sie andere Geräte.</translation>
+    </message>
+    <message>
+        <source>{0} is {1} {2}, which Podium cannot apply. {3}</source>
+        <translation>{0} ist {1} {2}, den Podium nicht anwenden kann. {3}</translation>
+    </message>
+    <message>
+        <source>{0} key frames do not fit into this clip. It can have 1 to {1} of them.</source>
+        <translation>{0} Schlüsselbilder passen nicht in diesen Clip. Er kann 1 bis {1} davon haben.</translation>
+    </message>
+    <message>
+        <source>{0} layers of width {1}</source>
+        <translation>{0} Ebenen der Breite {1}</translation>
+    </message>
+    <message>
+        <source>{0} or {1}</source>
+        <translation>{0} oder {1}</translation>
+    </message>
+    <message>
+        <source>{0} and {1}</source>
+        <translation>{0} und {1}</translation>
+    </message>
+    <message>
+        <source>{0} refines its clips with the model&apos;s distilled LoRA, and none was chosen. Choose the one of the same generation, or take Fast with a distilled checkpoint.</source>
+        <translation>„{0}“ verfeinert Clips mit dem destillierten LoRA des Modells, und keines ist gewählt. Wählen Sie das derselben Generation, oder nehmen Sie „Schnell“ mit einem destillierten Checkpoint.</translation>
+    </message>
+    <message>
+        <source>{0} steps cannot be made. At least 1 is needed; 15 to 40 are usual.</source>
+        <translation>{0} Schritte sind nicht möglich. Mindestens 1 ist nötig; üblich sind 15 bis 40.</translation>
+    </message>
+    <message>
+        <source>{0} steps cannot be made. The number must lie from 1 to {1}.</source>
+        <translation>{0} Schritte sind nicht möglich. Die Zahl muss zwischen 1 und {1} liegen.</translation>
+    </message>
+    <message>
+        <source>{0} was changed since this clip was asked for. Put the earlier file back and retry, or edit the clip to take the new one.</source>
+        <translation>{0} wurde geändert, seit dieser Clip verlangt wurde. Legen Sie die frühere Datei zurück, und versuchen Sie es nochmals, oder bearbeiten Sie den Clip, um die neue zu nehmen.</translation>
+    </message>
+    <message>
+        <source>{0} {1}{2} would fit; or close other programs.</source>
+        <translation>Platz wäre für {0} {1}{2}; oder schließen Sie andere Programme.</translation>
+    </message>
+    <message>
+        <source>{0} × {1} pixels</source>
+        <translation>{0} × {1} Pixel</translation>
+    </message>
+    <message>
+        <source>{0}, its {1} too. Podium reads only the transformer in fp8. {2}</source>
+        <translation>{0}, auch: {1}. Podium liest nur den Transformer in fp8. {2}</translation>
+    </message>
+    <message>
+        <source>{0}, process {1}</source>
+        <translation>{0}, Prozess {1}</translation>
+    </message>
+    <message>
+        <source>{0}, rank {1}: {2} GB ({3})</source>
+        <translation>{0}, Rang {1}: {2} GB ({3})</translation>
+    </message>
+    <message>
+        <source>{0}. Make the folder writable.</source>
+        <translation>{0}. Machen Sie den Ordner beschreibbar.</translation>
+    </message>
+    <message>
+        <source>{0}. Podium reads {1} {2}. {3}</source>
+        <translation>{0}. Podium liest {1} {2}. {3}</translation>
+    </message>
+    <message>
+        <source>{0}: all {1} layers applied.</source>
+        <translation>{0}: alle {1} Ebenen angewendet.</translation>
+    </message>
+    <message>
+        <source>{0}: {1} of {2} layers applied; left out: {3}.</source>
+        <translation>{0}: {1} von {2} Ebenen angewendet; weggelassen: {3}.</translation>
+    </message>
+    <message>
+        <source>{0}={1} was set for this fleet.</source>
+        <translation>Für diesen Verbund wurde {0}={1} gesetzt.</translation>
+    </message>
+    <message>
+        <source>“{0}” can no longer be read, though its header could. Check that its drive is there and sound.</source>
+        <translation>„{0}“ ist nicht mehr lesbar, obwohl der Dateikopf es war. Prüfen Sie, ob das Laufwerk da und in Ordnung ist.</translation>
+    </message>
+    <message>
+        <source>“{0}” can no longer be read, though its header could. Is its drive still there, and the file the same?</source>
+        <translation>„{0}“ ist nicht mehr lesbar, obwohl der Dateikopf es war. Ist das Laufwerk noch da, und ist es noch dieselbe Datei?</translation>
+    </message>
+    <message>
+        <source>“{0}” can no longer be read. Is its drive still there, and the file whole?</source>
+        <translation>„{0}“ ist nicht mehr lesbar. Ist das Laufwerk noch da, und ist die Datei vollständig?</translation>
+    </message>
+    <message>
+        <source>“{0}” can no longer be read. Put it back, or choose another file.</source>
+        <translation>„{0}“ ist nicht mehr lesbar. Legen Sie die Datei zurück, oder wählen Sie eine andere.</translation>
+    </message>
+    <message>
+        <source>“{0}” cannot be applied: this checkpoint keeps its weights in a form that LoRAs cannot be added to. The bf16 checkpoint of the model is needed, or its official fp8 file, or a job without LoRAs.</source>
+        <translation>„{0}“ lässt sich nicht anwenden: Dieser Checkpoint hält seine Gewichte in einer Form, zu der keine LoRAs hinzugefügt werden können. Gebraucht wird der bf16-Checkpoint des Modells oder seine offizielle fp8-Datei, oder ein Clip ohne LoRAs.</translation>
+    </message>
+    <message>
+        <source>“{0}” cannot be read. Check that its drive is there and sound, or choose another file.</source>
+        <translation>„{0}“ ist nicht lesbar. Prüfen Sie, ob das Laufwerk da und in Ordnung ist, oder wählen Sie eine andere Datei.</translation>
+    </message>
+    <message>
+        <source>“{0}” could not be written to “{1}”: {2}</source>
+        <translation>„{0}“ konnte nicht in „{1}“ geschrieben werden: {2}</translation>
+    </message>
+    <message>
+        <source>“{0}” does not end in .mp4. Choose a name that does.</source>
+        <translation>„{0}“ endet nicht auf .mp4. Wählen Sie einen Namen, der so endet.</translation>
+    </message>
+    <message>
+        <source>“{0}” does not end in {1}. Choose a name that does.</source>
+        <translation>„{0}“ endet nicht auf {1}. Wählen Sie einen Namen, der so endet.</translation>
+    </message>
+    <message>
+        <source>“{0}” does not hold the network it describes: {1} of its weights do not fit ({2}). A complete file of one model generation is needed.</source>
+        <translation>„{0}“ enthält nicht das Netz, das die Datei beschreibt: {1} der Gewichte passen nicht ({2}). Gebraucht wird eine vollständige Datei einer Modellgeneration.</translation>
+    </message>
+    <message>
+        <source>“{0}” does not say how its networks are built, so it cannot be loaded. Files as published by Lightricks carry that description.</source>
+        <translation>„{0}“ sagt nicht, wie die Netze darin gebaut sind, und lässt sich daher nicht laden. Dateien, wie Lightricks sie veröffentlicht, enthalten diese Beschreibung.</translation>
+    </message>
+    <message>
+        <source>“{0}” does not say how its transformer is built. Choose the checkpoint as Lightricks published it, with its description inside.</source>
+        <translation>„{0}“ sagt nicht, wie der Transformer gebaut ist. Wählen Sie den Checkpoint, wie Lightricks ihn veröffentlicht hat, mit der Beschreibung darin.</translation>
+    </message>
+    <message>
+        <source>“{0}” does not say which version of the text encoder it belongs to, so it is not clear whether “{1}” and “{2}” fit each other. Choose both as published.</source>
+        <translation>„{0}“ sagt nicht, zu welcher Version des Text-Encoders die Datei gehört; daher ist nicht klar, ob „{1}“ und „{2}“ zueinander passen. Wählen Sie beide, wie sie veröffentlicht wurden.</translation>
+    </message>
+    <message>
+        <source>“{0}” enlarges latents of {1} channels {2}; those of LTX-2 have {3}. {4}</source>
+        <translation>„{0}“ vergrößert Latents mit {1} Kanälen {2}; die von LTX-2 haben {3}. {4}</translation>
+    </message>
+    <message>
+        <source>“{0}” has no picture number {1}: it is shorter than that.</source>
+        <translation>„{0}“ hat kein Bild Nummer {1}: Der Clip ist kürzer.</translation>
+    </message>
+    <message>
+        <source>“{0}” has no picture that could be read. An mp4 made by Podium would do.</source>
+        <translation>„{0}“ hat kein lesbares Bild. Geeignet ist eine mp4 von Podium.</translation>
+    </message>
+    <message>
+        <source>“{0}” has no picture. A clip with a picture would do.</source>
+        <translation>„{0}“ hat kein Bild. Geeignet ist ein Clip mit Bild.</translation>
+    </message>
+    <message>
+        <source>“{0}” has no pixels. {1}</source>
+        <translation>„{0}“ hat keine Pixel. {1}</translation>
+    </message>
+    <message>
+        <source>“{0}” has over {1} GiB, too much for a picture. {2}</source>
+        <translation>„{0}“ hat über {1} GiB, zu viel für ein Bild. {2}</translation>
+    </message>
+    <message>
+        <source>“{0}” holds its pixels as {1} outside 0 to 1, which says nothing about white. Save it with 8 or 16 bits a channel.</source>
+        <translation>„{0}“ enthält Pixel als {1} außerhalb von 0 bis 1, was nichts darüber sagt, was weiß ist. Speichern Sie das Bild mit 8 oder 16 Bit je Kanal.</translation>
+    </message>
+    <message>
+        <source>“{0}” holds its weights in full, without fp8 scales. Choose the quantisation “fp8-cast” or “none” for it, or the official fp8 file of the model.</source>
+        <translation>„{0}“ enthält die Gewichte in voller Genauigkeit, ohne fp8-Skalen. Wählen Sie dafür die Quantisierung „fp8-cast“ oder „none“, oder die offizielle fp8-Datei des Modells.</translation>
+    </message>
+    <message>
+        <source>“{0}” holds no parameters. Clips made by Podium carry them, in the file or in a .json beside it.</source>
+        <translation>„{0}“ enthält keine Einstellungen. Clips von Podium tragen sie in sich oder in einer .json daneben.</translation>
+    </message>
+    <message>
+        <source>“{0}” holds no text projection, which turns the text encoder&apos;s output into what the model reads. The whole checkpoint is needed (for a split pack, its text-encoder file too).</source>
+        <translation>„{0}“ enthält keine Textprojektion, die aus dem Ergebnis des Text-Encoders macht, was das Modell liest. Gebraucht wird der ganze Checkpoint (bei einem Modell in mehreren Dateien auch seine Text-Encoder-Datei).</translation>
+    </message>
+    <message>
+        <source>“{0}” holds only a model&apos;s {1}, and lacks its {2}. {3}</source>
+        <translation>„{0}“ enthält von einem Modell nur: {1}. Es fehlt: {2}. {3}</translation>
+    </message>
+    <message>
+        <source>“{0}” holds the same weight twice, so it is not clear which to use.</source>
+        <translation>„{0}“ enthält dasselbe Gewicht zweimal; daher ist nicht klar, welches gilt.</translation>
+    </message>
+    <message>
+        <source>“{0}” holds values that are no numbers: its training failed, or the file is damaged. Another copy or an earlier training step of it is needed.</source>
+        <translation>„{0}“ enthält Werte, die keine Zahlen sind: Das Training ist misslungen, oder die Datei ist beschädigt. Gebraucht wird eine andere Kopie oder ein früherer Stand des Trainings.</translation>
+    </message>
+    <message>
+        <source>“{0}” in “{1}” is no file of Podium&apos;s and is kept. Choose another name.</source>
+        <translation>„{0}“ in „{1}“ ist keine Datei von Podium und bleibt erhalten. Wählen Sie einen anderen Namen.</translation>
+    </message>
+    <message>
+        <source>“{0}” in “{1}” is no picture file. {2}</source>
+        <translation>„{0}“ in „{1}“ ist keine Bilddatei. {2}</translation>
+    </message>
+    <message>
+        <source>“{0}” is a GGUF file, which Podium does not read. Choose the same model as a .safetensors file.</source>
+        <translation>„{0}“ ist eine GGUF-Datei, die Podium nicht liest. Wählen Sie dasselbe Modell als .safetensors-Datei.</translation>
+    </message>
+    <message>
+        <source>“{0}” is a folder in “{1}”. Choose the name of a file.</source>
+        <translation>„{0}“ ist ein Ordner in „{1}“. Wählen Sie den Namen einer Datei.</translation>
+    </message>
+    <message>
+        <source>“{0}” is a folder. Choose a file in it that ends in .safetensors.</source>
+        <translation>„{0}“ ist ein Ordner. Wählen Sie darin eine Datei, die auf .safetensors endet.</translation>
+    </message>
+    <message>
+        <source>“{0}” is a pickled checkpoint, which can run any program when it is opened, so Podium does not read it. Choose the same model as a .safetensors file.</source>
+        <translation>„{0}“ ist ein Checkpoint im Pickle-Format. Der kann beim Öffnen beliebige Programme ausführen, daher liest Podium ihn nicht. Wählen Sie dasselbe Modell als .safetensors-Datei.</translation>
+    </message>
+    <message>
+        <source>“{0}” is a pipe or a device, and no file. Choose a file that ends in .safetensors.</source>
+        <translation>„{0}“ ist eine Pipe oder ein Gerät, und keine Datei. Wählen Sie eine Datei, die auf .safetensors endet.</translation>
+    </message>
+    <message>
+        <source>“{0}” is a pointer of a few lines, left by a git clone without its large files. Run “git lfs pull” in that folder, or fetch the file itself.</source>
+        <translation>„{0}“ ist nur ein Verweis von wenigen Zeilen aus einem git-Klon ohne die großen Dateien. Führen Sie in diesem Ordner „git lfs pull“ aus, oder laden Sie die Datei selbst herunter.</translation>
+    </message>
+    <message>
+        <source>“{0}” is a safetensors file, but its {1} tensors are no part of an LTX-2 model. Podium reads checkpoints, text encoders, upscalers and LoRAs of LTX-2.</source>
+        <translation>„{0}“ ist eine safetensors-Datei, doch die {1} Tensoren darin gehören zu keinem LTX-2-Modell. Podium liest Checkpoints, Text-Encoder, Upscaler und LoRAs von LTX-2.</translation>
+    </message>
+    <message>
+        <source>“{0}” is a text encoder without its {1}, which “{2}” needs. Choose {3}</source>
+        <translation>„{0}“ ist ein Text-Encoder, dem etwas fehlt ({1}), das „{2}“ braucht. Wählen Sie {3}</translation>
+    </message>
+    <message>
+        <source>“{0}” is a web page saved under the name of a model: the site asked to sign in or to accept a licence. Do so in the browser, then fetch the file again.</source>
+        <translation>„{0}“ ist eine Webseite, die unter dem Namen eines Modells gespeichert wurde: Die Seite verlangte eine Anmeldung oder die Zustimmung zu einer Lizenz. Holen Sie das im Browser nach, und laden Sie die Datei dann erneut herunter.</translation>
+    </message>
+    <message>
+        <source>“{0}” is an fp8 file with scales, which cannot be read as “{1}”. Choose the quantisation “fp8-scaled” for it, or the bf16 file of the model.</source>
+        <translation>„{0}“ ist eine fp8-Datei mit Skalen und lässt sich nicht als „{1}“ lesen. Wählen Sie dafür die Quantisierung „fp8-scaled“, oder die bf16-Datei des Modells.</translation>
+    </message>
+    <message>
+        <source>“{0}” is cut off within its first part: at least {1} bytes are missing. Fetch it again.</source>
+        <translation>„{0}“ ist schon im ersten Teil abgeschnitten: Es fehlen mindestens {1} Bytes. Laden Sie die Datei erneut herunter.</translation>
+    </message>
+    <message>
+        <source>“{0}” is cut off: {1} of {2} bytes are missing. Its download did not end: fetch it again.</source>
+        <translation>„{0}“ ist abgeschnitten: Es fehlen {1} von {2} Bytes. Der Download wurde nicht fertig: Laden Sie die Datei erneut herunter.</translation>
+    </message>
+    <message>
+        <source>“{0}” is damaged or was cut off: it cannot be read to its end. Save it again. {1}</source>
+        <translation>„{0}“ ist beschädigt oder abgeschnitten: Die Datei ist nicht bis zum Ende lesbar. Speichern Sie sie neu. {1}</translation>
+    </message>
+    <message>
+        <source>“{0}” is damaged: its list of contents makes no sense. Fetch it again.</source>
+        <translation>„{0}“ ist beschädigt: Das Inhaltsverzeichnis ergibt keinen Sinn. Laden Sie die Datei erneut herunter.</translation>
+    </message>
+    <message>
+        <source>“{0}” is damaged: its picture {1} cannot be read.</source>
+        <translation>„{0}“ ist beschädigt: Bild {1} ist nicht lesbar.</translation>
+    </message>
+    <message>
+        <source>“{0}” is damaged: the alpha of its layer {1} is no number. A whole copy of the file is needed.</source>
+        <translation>„{0}“ ist beschädigt: Das Alpha der Ebene {1} ist keine Zahl. Gebraucht wird eine vollständige Kopie der Datei.</translation>
+    </message>
+    <message>
+        <source>“{0}” is empty. Its download has failed, or the disk was full: fetch it again.</source>
+        <translation>„{0}“ ist leer. Der Download ist misslungen, oder der Datenträger war voll: Laden Sie die Datei erneut herunter.</translation>
+    </message>
+    <message>
+        <source>“{0}” is empty. {1}</source>
+        <translation>„{0}“ ist leer. {1}</translation>
+    </message>
+    <message>
+        <source>“{0}” is in “{1}” already and is kept. Choose another name.</source>
+        <translation>„{0}“ gibt es in „{1}“ schon, und die Datei bleibt erhalten. Wählen Sie einen anderen Namen.</translation>
+    </message>
+    <message>
+        <source>“{0}” is no clip that can be read: it is damaged, unfinished or of another kind. An mp4 would do.</source>
+        <translation>„{0}“ ist kein lesbarer Clip: Die Datei ist beschädigt, unfertig oder von anderer Art. Geeignet ist eine mp4.</translation>
+    </message>
+    <message>
+        <source>“{0}” is no picture of a known kind, or its head is damaged. {1}</source>
+        <translation>„{0}“ ist kein Bild einer bekannten Art, oder der Anfang der Datei ist beschädigt. {1}</translation>
+    </message>
+    <message>
+        <source>“{0}” is no safetensors file, or its beginning is damaged. Choose a file that ends in .safetensors, or fetch it again.</source>
+        <translation>„{0}“ ist keine safetensors-Datei, oder der Anfang ist beschädigt. Wählen Sie eine Datei, die auf .safetensors endet, oder laden Sie diese erneut herunter.</translation>
+    </message>
+    <message>
+        <source>“{0}” is not a complete Gemma {1}, which this model&apos;s text encoder is. {2}</source>
+        <translation>„{0}“ ist nicht vollständig: Der Text-Encoder dieses Modells ist eine Gemma ({1}). {2}</translation>
+    </message>
+    <message>
+        <source>“{0}” is not a frame rate. Write it as 24, 25, 23.976 or 30000/1001.</source>
+        <translation>„{0}“ ist keine Bildrate. Schreiben Sie sie als 24, 25, 23.976 oder 30000/1001.</translation>
+    </message>
+    <message>
+        <source>“{0}” is not a spatial upscaler. Choose one of x2 or x1.5.</source>
+        <translation>„{0}“ ist kein räumlicher Upscaler. Wählen Sie einen für x2 oder x1.5.</translation>
+    </message>
+    <message>
+        <source>“{0}” is not in “{1}”. Choose a clip that is there.</source>
+        <translation>„{0}“ liegt nicht in „{1}“. Wählen Sie einen Clip, der da ist.</translation>
+    </message>
+    <message>
+        <source>“{0}” is not there any more.</source>
+        <translation>„{0}“ ist nicht mehr da.</translation>
+    </message>
+    <message>
+        <source>“{0}” is of LTX-{1}, and “{2}” of LTX-{3}. Choose the one of LTX-{4}.</source>
+        <translation>„{0}“ gehört zu LTX-{1} und „{2}“ zu LTX-{3}. Wählen Sie die Datei von LTX-{4}.</translation>
+    </message>
+    <message>
+        <source>“{0}” is quantised in a way that Podium cannot read: {1}. Choose the bf16 file of the model, or its official fp8 file with the quantisation “fp8-scaled”.</source>
+        <translation>„{0}“ ist auf eine Weise quantisiert, die Podium nicht lesen kann: {1}. Wählen Sie die bf16-Datei des Modells, oder seine offizielle fp8-Datei mit der Quantisierung „fp8-scaled“.</translation>
+    </message>
+    <message>
+        <source>“{0}” is quantised: {1}{2}</source>
+        <translation>„{0}“ ist quantisiert: {1}{2}</translation>
+    </message>
+    <message>
+        <source>“{0}” is the temporal upscaler, which adds frames. {1}</source>
+        <translation>„{0}“ ist der zeitliche Upscaler, der Bilder hinzufügt. {1}</translation>
+    </message>
+    <message>
+        <source>“{0}” is too large: at most {1} pixels a side and {2} million in all would do.</source>
+        <translation>„{0}“ ist zu groß: Erlaubt sind höchstens {1} Pixel je Seite und {2} Millionen insgesamt.</translation>
+    </message>
+    <message>
+        <source>“{0}” is {1}. Choose the checkpoint as Lightricks published it, in one .safetensors file.</source>
+        <translation>„{0}“ ist {1}. Wählen Sie den Checkpoint, wie Lightricks ihn veröffentlicht hat, in einer .safetensors-Datei.</translation>
+    </message>
+    <message>
+        <source>“{0}” is {1}. {2}</source>
+        <translation>„{0}“ ist {1}. {2}</translation>
+    </message>
+    <message>
+        <source>“{0}” is {1}; “{2}”, a model of LTX-{3}, needs {4}. Choose {5}</source>
+        <translation>„{0}“ ist {1}; „{2}“, ein Modell von LTX-{3}, braucht {4}. Wählen Sie {5}</translation>
+    </message>
+    <message>
+        <source>“{0}” keeps weights in fp8 that are no layers of this model ({1}). The official fp8 file of the model is needed, or its bf16 file.</source>
+        <translation>„{0}“ hält Gewichte in fp8, die keine Ebenen dieses Modells sind ({1}). Gebraucht wird die offizielle fp8-Datei des Modells oder seine bf16-Datei.</translation>
+    </message>
+    <message>
+        <source>“{0}” lacks its text projection, which the Gemma 3 folder “{1}” does not bring along. Choose the checkpoint in one .safetensors file.</source>
+        <translation>„{0}“ fehlt die Textprojektion, die der Gemma-3-Ordner „{1}“ nicht mitbringt. Wählen Sie den Checkpoint in einer .safetensors-Datei.</translation>
+    </message>
+    <message>
+        <source>“{0}” lacks {1} of the {2} blocks of its transformer, block {3} first. Choose the whole checkpoint.</source>
+        <translation>„{0}“ fehlen {1} der {2} Blöcke des Transformers, als erster Block {3}. Wählen Sie den vollständigen Checkpoint.</translation>
+    </message>
+    <message>
+        <source>“{0}” lacks {1} of the {2} layers of its text encoder, layer {3} first. Choose the whole text encoder.</source>
+        <translation>„{0}“ fehlen {1} der {2} Ebenen des Text-Encoders, als erste Ebene {3}. Wählen Sie den vollständigen Text-Encoder.</translation>
+    </message>
+    <message>
+        <source>“{0}” may not be read by you. Change its permissions, or choose another file.</source>
+        <translation>„{0}“ dürfen Sie nicht lesen. Ändern Sie die Rechte, oder wählen Sie eine andere Datei.</translation>
+    </message>
+    <message>
+        <source>“{0}” may not be read. Change its permissions or choose another clip.</source>
+        <translation>„{0}“ darf nicht gelesen werden. Ändern Sie die Rechte, oder wählen Sie einen anderen Clip.</translation>
+    </message>
+    <message>
+        <source>“{0}” says that it was made for LTX-{1}, but its tensors are those of LTX-{2}. Choose the checkpoint as it was published.</source>
+        <translation>„{0}“ gibt an, für LTX-{1} gemacht zu sein, doch die Tensoren sind die von LTX-{2}. Wählen Sie den Checkpoint, wie er veröffentlicht wurde.</translation>
+    </message>
+    <message>
+        <source>“{0}” stores some of its layers turned and others not, so that square ones cannot be told. Fetch the official fp8 file again, or choose the bf16 file of the model.</source>
+        <translation>„{0}“ speichert einige Ebenen gedreht und andere nicht, sodass es sich bei quadratischen nicht sagen lässt. Laden Sie die offizielle fp8-Datei erneut herunter, oder wählen Sie die bf16-Datei des Modells.</translation>
+    </message>
+    <message>
+        <source>“{0}” was not made for “{1}”: part of it does not fit. Choose {2}</source>
+        <translation>„{0}“ ist nicht für „{1}“ gemacht: Ein Teil passt nicht. Wählen Sie {2}</translation>
+    </message>
+    <message>
+        <source>“{0}” was replaced while it was read, so old and new values may be mixed. Try again when the new file is whole.</source>
+        <translation>„{0}“ wurde beim Lesen ersetzt, sodass alte und neue Werte vermischt sein können. Versuchen Sie es erneut, wenn die neue Datei vollständig ist.</translation>
+    </message>
+    <message>
+        <source>“{0}” was replaced while it was read, so old and new weights may be mixed. Try again when the new file is whole.</source>
+        <translation>„{0}“ wurde beim Lesen ersetzt, sodass alte und neue Gewichte vermischt sein können. Versuchen Sie es erneut, wenn die neue Datei vollständig ist.</translation>
+    </message>
+    <message>
+        <source>“{0}” was trained for {1}, and this model is {2}: it may do little, or something else.</source>
+        <translation>„{0}“ wurde für {1} trainiert, und dieses Modell ist {2}: Es bewirkt vielleicht wenig oder etwas anderes.</translation>
+    </message>
+    <message>
+        <source>“{0}” was written by a newer Podium, and is left as it is. Queue and history of this one hold until the window is closed. Start the newer Podium to have yours.</source>
+        <translation>„{0}“ wurde von einem neueren Podium geschrieben und bleibt, wie es ist. Warteschlange und Verlauf von diesem hier halten, bis das Fenster geschlossen wird. Starten Sie das neuere Podium, um Ihre zu haben.</translation>
+    </message>
+</context>
+<context>
     <name>SessionState</name>
     <message>
         <source>The queue is paused, since fleets fail one after another. {0} Resume it to try again.</source>
@@ -2370,23 +4239,23 @@
         <translation>Leertaste</translation>
     </message>
     <message>
-        <source>Play or pause</source>
-        <translation>Wiedergabe oder Pause</translation>
-    </message>
-    <message>
-        <source>One frame back or on</source>
-        <translation>Ein Bild zurück oder vor</translation>
-    </message>
-    <message>
         <source>Home   End</source>
         <translation>Pos1   Ende</translation>
     </message>
     <message>
-        <source>First or last frame</source>
+        <source>Play or Pause</source>
+        <translation>Abspielen oder anhalten</translation>
+    </message>
+    <message>
+        <source>One Frame Back or On</source>
+        <translation>Ein Bild zurück oder vor</translation>
+    </message>
+    <message>
+        <source>First or Last Frame</source>
         <translation>Erstes oder letztes Bild</translation>
     </message>
     <message>
-        <source>Slower or faster</source>
+        <source>Slower or Faster</source>
         <translation>Langsamer oder schneller</translation>
     </message>
     <message>
@@ -2542,8 +4411,8 @@
         <translation>Noch kein Modell?</translation>
     </message>
     <message>
-        <source>The demo model is written in seconds and shows how Podium works. It makes coloured noise.</source>
-        <translation>Das Demomodell ist in Sekunden geschrieben und zeigt, wie Podium arbeitet. Es erzeugt buntes Rauschen.</translation>
+        <source>The demo model is tiny, is there in seconds, and shows how Podium works.</source>
+        <translation>Das Demomodell ist winzig, in Sekunden da und zeigt, wie Podium arbeitet.</translation>
     </message>
     <message>
         <source>The model</source>

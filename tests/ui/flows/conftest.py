@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from podium.models.tiny_pack import ensure_tiny_pack
+from podium.models.demo_cache import ensure_demo_model
 
 from tests.ui.flows.desk import Desk, Home, open_desk
 
@@ -17,7 +17,7 @@ from tests.ui.flows.desk import Desk, Home, open_desk
 def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a cache in which the demo model lies."""
     folder = tmp_path_factory.mktemp("cache")
-    ensure_tiny_pack(folder / "podium")
+    ensure_demo_model(folder / "podium")
     return folder
 
 

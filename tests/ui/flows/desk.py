@@ -1,14 +1,13 @@
 """A desk with a screen, a window manager and a person at it, who sees Podium as a screen reader does.
 
-Rule for flows: nothing sleeps. Every wait is for a condition, and says what it waited for, with a picture, if it does
-not come.
+Rule for flows: every wait is for a condition, and says what it waited for, with a picture, if it does not come.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -16,28 +15,43 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import psutil
+import pytest
 from PIL import ImageGrab
 
 from podium.library import Library
-from podium.library.queue_store import QueueRow
 from podium.library.store import FILE_NAME
 from podium.settings import DeviceSettings, ModelSettings, Settings, save_settings
 
 from tests.fakes.accessibility import BUS, CHECKED, REGISTRY, GoneError, Node, Reader
-from tests.fakes.desktop import LOGIND, NOTICES, FakeDesktop, open_desktop
+from tests.fakes.desktop import LOGIND, NOTICES, SESSIONS, FakeDesktop, open_desktop
 from tests.fakes.processes import is_running, wait_until
 from tests.fakes.ui import make_session
 
 REPOSITORY = Path(__file__).resolve().parents[3]
+# A flow is as long as a person's work; each wait in it has `LONG_S`, more where others keep the machine busy.
+FLOW = [pytest.mark.flows, pytest.mark.timeout(1800)]
 LONG_S = 120.0
+# Between two looks: who looks without a pause takes a core from what it looks at.
+LOOK_S = 0.02
 # The contract's, from the wish to the end of the process.
 ENDS_S = 3.0
+# What tests set for themselves, and no artist does.
+OF_TESTS = ("OMP_NUM_THREADS", "OMP_WAIT_POLICY")
 PICTURES_VARIABLE = "PODIUM_FLOW_PICTURES"
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An entry of the queue as it lies on disk."""
+
+    status: str
+    prompt: str
+    seed: int
 
 
 @dataclass
@@ -80,28 +94,31 @@ class Home:
             session.compose.set_num_frames(num_frames)
             session.close()
 
-    def queue(self) -> tuple[QueueRow, ...]:
+    def queue(self) -> list[Entry]:
         """Return the queue as it lies on disk, whoever has it open."""
-        with self._copy() as library:
-            return library.queue.load()
+        rows = self._read("SELECT status, request ->> '$.prompt', request ->> '$.seed' FROM queue ORDER BY place, key")
+        return [Entry(*row) for row in rows]
 
     def statuses(self) -> list[str]:
-        return [row.status for row in self.queue()]
+        return [entry.status for entry in self.queue()]
+
+    def prompts(self) -> list[str]:
+        return [entry.prompt for entry in self.queue()]
+
+    def seeds(self) -> list[int]:
+        return [entry.seed for entry in self.queue()]
+
+    def made_seeds(self) -> list[int]:
+        """Return the seeds of the clips that were made, in their order."""
+        return [seed for (seed,) in self._read("SELECT request ->> '$.seed' FROM history ORDER BY key")]
 
     def num_clips(self) -> int:
-        with self._copy() as library:
-            return len(library.history.page(limit=1000))
+        return len(self.made_seeds())
 
-    @contextmanager
-    def _copy(self) -> Iterator[Library]:
-        # Opened in place it would count as open, and as left open when the window is killed.
-        folder = self.folder / "copy"
-        folder.mkdir(exist_ok=True)
-        for path in self.library_path.parent.glob(f"{FILE_NAME}*"):
-            shutil.copy(path, folder / path.name)
-        with Library.open(folder / FILE_NAME) as library:
-            yield library
-        shutil.rmtree(folder)
+    def _read(self, sql: str) -> list[tuple[Any, ...]]:
+        # Not as a library: opened so it would count as open, and as left open when the window is killed.
+        with closing(sqlite3.connect(f"{self.library_path.as_uri()}?mode=ro", uri=True)) as library:
+            return library.execute(sql).fetchall()
 
 
 @dataclass
@@ -123,12 +140,11 @@ class Desk:
     server: subprocess.Popen[bytes]
     num_clicks: int = 0
     _programs: list[subprocess.Popen[str]] = field(default_factory=list)
-    _last_wait: str = ""
 
     def start(self, home: Home, *arguments: str, **variables: str) -> subprocess.Popen[str]:
         """Start Podium and return at once."""
         environment = {
-            **os.environ,
+            **{name: value for name, value in os.environ.items() if name not in OF_TESTS},
             **home.environment,
             "DISPLAY": self.display,
             "DBUS_SESSION_BUS_ADDRESS": self.desktop.address,
@@ -162,11 +178,12 @@ class Desk:
 
     def wait(self, condition: Callable[[], T], what: str, limit_s: float = LONG_S) -> T:
         """Wait until something is so, and return what it is."""
-        deadline_s = time.monotonic() + limit_s
+        begun_s = time.monotonic()
         while not (found := self._look(condition)):
-            if time.monotonic() > deadline_s:
+            if time.monotonic() > begun_s + busy(limit_s):
                 self.picture("never came")
                 raise AssertionError(f"never came: {what}. There is:\n{self.describe()}")
+            time.sleep(LOOK_S)
         return found
 
     def see(self, name: str, *, role: str = "", starts: bool = False) -> Node:
@@ -257,8 +274,9 @@ def open_desk(folder: Path, name: str) -> Iterator[Desk]:
     pictures.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
         display, server = stack.enter_context(open_screen())
-        desktop = stack.enter_context(open_desktop(folder, BUS, REGISTRY, NOTICES, LOGIND))
+        desktop = stack.enter_context(open_desktop(folder, BUS, REGISTRY, NOTICES, LOGIND, SESSIONS))
         desktop.answers["Manager.Inhibit"] = desktop.hand_out_block
+        desktop.play_sessions()
         reader = stack.enter_context(closing(Reader(desktop)))
         desk = Desk(display, desktop, reader, pictures, server)
         stack.callback(desk.end_programs)
@@ -284,7 +302,7 @@ def open_screen() -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
 
 
 def busy(limit_s: float) -> float:
-    """Return a limit of the contract's, as many times longer as there are to share the machine."""
+    """Return a limit, as many times longer as there are to share the machine now."""
     return limit_s * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
 
 

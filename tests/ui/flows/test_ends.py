@@ -10,12 +10,13 @@ from contextlib import suppress
 import psutil
 import pytest
 
-from tests.ui.flows.desk import ENDS_S, Desk, Home, busy, family, left_over
+from tests.ui.flows.desk import ENDS_S, FLOW, Desk, Home, busy, family, left_over
 
-pytestmark = pytest.mark.flows
+pytestmark = FLOW
 # Long enough for each phase to be met, on one core.
 NUM_FRAMES = 49
 FIRST, SECOND = "a lighthouse in the rain", "a second clip"
+ANSWER = "ClientPrivate.EndSessionResponse"
 
 
 def bring_to(desk: Desk, home: Home, phase: str) -> subprocess.Popen[str]:
@@ -41,7 +42,8 @@ def bring_to(desk: Desk, home: Home, phase: str) -> subprocess.Popen[str]:
     return program
 
 
-PHASES = ("start", "step", "decode", "idle")
+WORKING = ("start", "step", "decode")
+PHASES = (*WORKING, "idle")
 
 
 @pytest.mark.parametrize("phase", PHASES)
@@ -54,25 +56,50 @@ def test_a_killed_window_leaves_nothing_and_its_queue_to_the_next(desk: Desk, ho
     desk.open(home)
     desk.see("Podium ended unexpectedly last time.", starts=True)
     desk.picture("after")
-    assert [row.request.prompt for row in home.queue()] == [FIRST, SECOND]
+    assert home.prompts() == [FIRST, SECOND]
     assert home.statuses() == ["pending", "pending"]
     desk.press("ctrl+p")
     desk.wait(lambda: home.statuses()[:1] == ["running"], "the first is made after all")
 
 
-@pytest.mark.parametrize("phase", PHASES)
-def test_closing_asks_while_a_clip_is_made_and_keeps_the_queue(desk: Desk, home: Home, phase: str) -> None:
+@pytest.mark.parametrize("phase", WORKING)
+def test_closing_asks_while_a_clip_is_made_and_stopping_it_keeps_the_queue(desk: Desk, home: Home, phase: str) -> None:
     program = bring_to(desk, home, phase)
     relatives = family(program)
-    desk.press("alt+F4")
-    if phase != "idle":
-        desk.see("A clip is being made")
-        assert program.poll() is None
-        desk.picture("asked")
-        desk.click("Stop and close")
+    ask_by_closing(desk, program)
+    desk.click("Stop and close")
     ends(program, relatives)
-    assert home.statuses() == ["pending", "pending"]
-    assert [row.request.prompt for row in home.queue()] == [FIRST, SECOND]
+    is_kept(home)
+
+
+@pytest.mark.parametrize("phase", WORKING)
+def test_finish_this_clip_closes_after_it_and_leaves_the_rest(desk: Desk, home: Home, phase: str) -> None:
+    program = bring_to(desk, home, phase)
+    relatives = family(program)
+    ask_by_closing(desk, program)
+    desk.click("Finish this clip")
+    desk.wait(lambda: home.num_clips() == 1, "the clip")
+    ends(program, relatives)
+    assert home.prompts() == [SECOND]
+    assert home.statuses() == ["pending"]
+
+
+@pytest.mark.parametrize("phase", WORKING)
+def test_stay_changes_nothing(desk: Desk, home: Home, phase: str) -> None:
+    program = bring_to(desk, home, phase)
+    ask_by_closing(desk, program)
+    desk.click("Stay")
+    desk.wait(lambda: home.num_clips() == 2, "both clips")
+    assert program.poll() is None
+    assert home.prompts() == []
+
+
+def test_closing_an_idle_window_asks_nothing_and_keeps_the_queue(desk: Desk, home: Home) -> None:
+    program = bring_to(desk, home, "idle")
+    relatives = family(program)
+    desk.press("alt+F4")
+    ends(program, relatives)
+    is_kept(home)
 
 
 @pytest.mark.parametrize("phase", PHASES)
@@ -81,36 +108,51 @@ def test_a_polite_kill_ends_it_unasked_and_keeps_the_queue(desk: Desk, home: Hom
     relatives = family(program)
     program.send_signal(signal.SIGTERM)
     ends(program, relatives)
-    assert home.statuses() == ["pending", "pending"]
+    is_kept(home)
 
 
 @pytest.mark.parametrize("phase", PHASES)
-def test_when_the_session_ends_nothing_is_left_and_the_queue_is_kept(desk: Desk, home: Home, phase: str) -> None:
-    """What a session that ends does to a program that was not asked: its screen goes."""
+def test_a_session_that_ends_hears_of_the_clip_at_work_and_waits_for_the_window(
+    desk: Desk, home: Home, phase: str
+) -> None:
+    program = bring_to(desk, home, phase)
+    relatives = family(program)
+    desk.desktop.tell_client("QueryEndSession", 0)
+    desk.wait(lambda: desk.desktop.named(ANSWER), "an answer")
+    assert desk.desktop.named(ANSWER) == [(True, "") if phase == "idle" else (False, "A clip is being made")]
+    assert program.poll() is None
+    # By now the desktop has asked, and the artist ends the session all the same.
+    desk.desktop.tell_client("EndSession", 0)
+    ends(program, relatives)
+    assert desk.desktop.named(ANSWER)[1:] == [(True, "")]
+    is_kept(home)
+
+
+@pytest.mark.parametrize("phase", PHASES)
+def test_a_screen_that_goes_takes_the_window_along_and_the_queue_is_kept(desk: Desk, home: Home, phase: str) -> None:
+    """What a session does that ends without a word, or a display server that crashes."""
     program = bring_to(desk, home, phase)
     relatives = family(program)
     desk.server.kill()
     # Qt ends the process as soon as it sees that its screen is gone.
     program.wait(timeout=busy(ENDS_S))
     assert left_over(relatives, busy(ENDS_S)) == []
-    assert [row.request.prompt for row in home.queue()] == [FIRST, SECOND]
+    is_kept(home, is_clean=False)
 
 
-def test_finish_this_clip_closes_after_it_and_leaves_the_rest(desk: Desk, home: Home) -> None:
-    program = bring_to(desk, home, "decode")
+def ask_by_closing(desk: Desk, program: subprocess.Popen[str]) -> None:
+    """Close the window, and see what it asks."""
     desk.press("alt+F4")
-    desk.click("Finish this clip")
-    desk.wait(lambda: program.poll() is not None, "the end, after the clip")
-    assert home.num_clips() == 1
-    assert [row.request.prompt for row in home.queue()] == [SECOND]
-
-
-def test_stay_changes_nothing(desk: Desk, home: Home) -> None:
-    program = bring_to(desk, home, "step")
-    desk.press("alt+F4")
-    desk.click("Stay")
-    desk.wait(lambda: home.num_clips() == 1, "the clip")
+    desk.see("A clip is being made")
     assert program.poll() is None
+    desk.picture("asked")
+
+
+def is_kept(home: Home, *, is_clean: bool = True) -> None:
+    """Check that both entries are there for the next window, which takes one that was at work for one that waits."""
+    assert home.prompts() == [FIRST, SECOND]
+    if is_clean:
+        assert home.statuses() == ["pending", "pending"]
 
 
 def test_of_two_starts_at_once_one_window_is_left(desk: Desk, home: Home) -> None:

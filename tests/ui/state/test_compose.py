@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from pytestqt.qtbot import QtBot
 
@@ -65,6 +65,7 @@ def test_usual_sizes_come_out_as_one_knows_them(aspect: Aspect, megapixels: floa
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@example([("set_duration_s", 7.5e306)])
 @given(
     st.lists(
         st.one_of(

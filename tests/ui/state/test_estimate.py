@@ -8,8 +8,16 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from podium.errors import JobRefusedError
-from podium.helper.requests import DeviceNeed, DeviceReport, EstimateJob, JobEstimate, ListDevices
-from podium.jobs import Phase, PipelineKind
+from podium.helper.requests import (
+    DeviceNeed,
+    DeviceReport,
+    EstimateJob,
+    GetDefaults,
+    GuidanceDefaults,
+    JobEstimate,
+    ListDevices,
+)
+from podium.jobs import GuidanceMode, GuidanceSpec, Phase, PipelineKind
 from podium.library.timings import PhaseTiming, TimedFleet
 from podium.models.residency import Place, ResidencyPlan
 from podium.ui.state.estimate import EstimateState
@@ -66,7 +74,20 @@ def test_the_request_is_what_is_composed(world: World) -> None:
     assert request.clip == session.compose.clip
     assert request.device_bytes == (138 * GB, 139 * GB)
     assert (request.names, request.num_more) == (("GPU 0", "GPU 1"), 1)
+    # Fast is not guided.
+    assert request.guidance is None
     assert estimate.is_asking
+
+
+def test_how_guidance_runs_is_asked_for_once_it_is_known(world: World) -> None:
+    estimate, helper, session = on_gpus(world), world[1], world[0]
+    helper.answer(EstimateJob, JobEstimate((need(90), need(90)), ResidencyPlan()))
+    session.compose.set_pipeline(PipelineKind.QUALITY)
+    video, audio = GuidanceSpec(3, 1, 0.7, 3, 0, (28,)), GuidanceSpec(7)
+    session.compose.guidance.set_mode(GuidanceMode.BATCHED)
+    helper.answer(GetDefaults, GuidanceDefaults(30, video, audio, (0.0, 1.0)))
+    estimate.refresh()
+    assert helper.requests(EstimateJob)[-1].guidance == (GuidanceMode.BATCHED, video, audio)
 
 
 def test_the_answer_is_shown_device_by_device(world: World) -> None:

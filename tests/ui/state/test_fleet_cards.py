@@ -204,7 +204,7 @@ def test_many_gpus_are_summed_up(loaded: Loaded) -> None:
     fleet.apply(FleetStopped())
     for _ in range(2):
         fleet.take_reading(reading(*map(gpu, uuids)))
-    assert fleet.note == "18.0 GB freed on 3 devices."
+    assert fleet.note == "18 GB freed on 3 devices."
 
 
 def test_memory_of_the_cpu_is_free_when_its_processes_are_gone(loaded: Loaded) -> None:

@@ -23,6 +23,7 @@ from podium.jobs import (
     StepDone,
 )
 from podium.models.errors import CheckpointError
+from podium.models.residency import ResidencyPlan
 from podium.ui.state.events import (
     FleetFailed,
     FleetReady,
@@ -32,13 +33,14 @@ from podium.ui.state.events import (
     JobNews,
     JobStarted,
 )
-from podium.ui.state.job import FORCE_AFTER_S, MIN_CANCELLING_S, JobState
+from podium.ui.state.force_timer import FORCE_AFTER_S, MIN_CANCELLING_S
+from podium.ui.state.job import JobState
 from podium.ui.state.orders import JobOrder
 from podium.ui.state.progress import JobProgress
 from podium.ui.state.session import SessionState
 from podium.ui.state.values import CancelPhase, ErrorMessage, FleetPhase, JobPhase, RankRow
 
-from tests.fakes.ui import MODELS, SPEC, FakeControls, FakeHelper
+from tests.fakes.ui import DEMO, MODELS, SPEC, FakeControls, FakeHelper
 
 CLIP = ClipFormat(192, 256, 25, Fraction(24))
 World = tuple[SessionState, FakeHelper, FakeControls]
@@ -85,7 +87,7 @@ def ready(world: World) -> World:
     """Bring a window to where Generate can be pressed."""
     session, helper, _ = world
     session.try_demo()
-    helper.answer(WriteDemoPack, MODELS)
+    helper.answer(WriteDemoPack, DEMO)
     session.devices.use_cpu(2)
     return world
 
@@ -247,8 +249,11 @@ def test_generate_checks_the_request_and_hands_it_over(world: World, qtbot: QtBo
         session.generate()
         assert session.job.phase is JobPhase.CHECKING
         assert session.can_generate
-        asked = helper.answer(CheckRequest, CheckedJob(5, (), {"podium": 1}))
+        asked = helper.answer(CheckRequest, CheckedJob(5, (), {"podium": 1}, residency=ResidencyPlan()))
     (order,) = ordered.args
+    assert asked.devices == ()
+    assert order.setup == {"residency": ResidencyPlan()}
+    assert order.arguments == {"request": order.request, "parameters": {"podium": 1}, "residency": ResidencyPlan()}
     assert isinstance(order, JobOrder)
     assert order.request == asked.request
     assert (order.spec.models, order.spec.choice.cpu_ranks, order.spec.dtype) == (MODELS, 2, "float32")
@@ -271,7 +276,7 @@ def test_the_first_problem_stands_beside_generate(world: World) -> None:
     session, helper, _ = world
     assert session.problem.startswith("Choose the checkpoint")
     session.try_demo()
-    helper.answer(WriteDemoPack, MODELS)
+    helper.answer(WriteDemoPack, DEMO)
     assert session.problem == "The devices are being looked for."
     session.devices.refresh()
     helper.answer(ListDevices, ())

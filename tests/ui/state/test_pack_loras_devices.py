@@ -29,7 +29,7 @@ from podium.ui.state.loras import LoraStackState
 from podium.ui.state.pack import MAIN_SLOTS, PackState
 from podium.ui.state.values import DeviceChoice, PackSlot
 
-from tests.fakes.ui import MODELS, FakeHelper
+from tests.fakes.ui import DEMO, MODELS, FakeHelper
 
 PATHS = (MODELS.checkpoint_path, MODELS.gemma_root, MODELS.spatial_upsampler_path)
 CHECKPOINT = FileReport(MODELS.checkpoint_path, FileKind.CHECKPOINT, 46_100_000_000, is_whole=True, stored_dtype="BF16")
@@ -70,7 +70,7 @@ def test_three_files_that_belong_together_become_a_model(pack: PackState, helper
     assert helper.answer(ResolvePack, PACK) == ResolvePack(MODELS)
     assert pack.models == MODELS
     assert (pack.problem, pack.is_busy) == ("", False)
-    assert pack.summary == "LTX-2.3, BF16, 46.1 GB"
+    assert pack.summary == "LTX-2.3, BF16, 43 GB"
 
 
 def test_what_is_missing_is_named(pack: PackState, helper: FakeHelper) -> None:
@@ -108,14 +108,14 @@ def test_the_demo_model_is_written_and_then_chosen(pack: PackState, helper: Fake
     pack.choose_demo()
     assert (pack.is_demo, pack.is_busy) == (True, True)
     assert pack.problem
-    assert helper.answer(WriteDemoPack, MODELS) == WriteDemoPack(tmp_path)
+    assert helper.answer(WriteDemoPack, DEMO) == WriteDemoPack(tmp_path)
     assert (pack.models, pack.problem, pack.is_busy) == (MODELS, "", False)
     assert "coloured noise" in pack.summary
 
 
 def test_a_file_takes_the_demo_models_place(pack: PackState, helper: FakeHelper) -> None:
     pack.choose_demo()
-    helper.answer(WriteDemoPack, MODELS)
+    helper.answer(WriteDemoPack, DEMO)
     pack.choose_file(PackSlot.CHECKPOINT, Path("/own.safetensors"))
     assert not pack.is_demo
     assert [file.path for file in pack.files if file.path] == [Path("/own.safetensors")]
@@ -218,7 +218,7 @@ def test_the_upscaler_decides_the_step_of_a_size(pack: PackState, helper: FakeHe
     resolved(pack, helper, scale=1.5)
     assert pack.size_step_px == 96
     pack.choose_demo()
-    helper.answer(WriteDemoPack, MODELS)
+    helper.answer(WriteDemoPack, DEMO)
     assert pack.size_step_px == 64
 
 

@@ -12,10 +12,11 @@ from pytestqt.qtbot import QtBot
 from podium.helper.requests import CheckedJob, CheckRequest, GetModelFacts, ModelFacts
 from podium.jobs import DurationPredicted, DurationRequest, EnhanceRequest, Phase, PromptEnhanced, StepDone
 from podium.models.errors import CheckpointError
-from podium.ui.state.events import FleetReady, FleetStarting, JobEnded, JobNews, JobStarted
+from podium.ui.state.events import FleetReady, FleetStarting, FleetStopped, JobEnded, JobNews, JobStarted
+from podium.ui.state.force_timer import FORCE_AFTER_S, MIN_CANCELLING_S
 from podium.ui.state.orders import JobOrder, PromptOrder
 from podium.ui.state.session import SessionState
-from podium.ui.state.values import ErrorMessage, FleetPhase, JobPhase
+from podium.ui.state.values import CancelPhase, ErrorMessage, FleetPhase, JobPhase, RankRow
 
 from tests.fakes.ui import MODELS, SPEC, FakeControls, FakeHelper, finish, make_ready, run_next
 
@@ -193,3 +194,89 @@ def test_the_length_is_told_by_the_same_checkpoint_only() -> None:
     assert order.is_served_by(replace(SPEC, models=replace(MODELS, spatial_upsampler_path=Path("/other"))))
     assert not order.is_served_by(replace(SPEC, models=replace(MODELS, checkpoint_path=Path("/other"))))
     assert not order.is_served_by(replace(SPEC, models=replace(MODELS, duration_head_path=Path("/other"))))
+
+
+def start_writing(session: SessionState) -> None:
+    session.enhance.enhance()
+    session.apply(FleetStarting(SPEC))
+    session.apply(FleetReady(SPEC, 31.0))
+    session.apply(JobStarted(-1))
+
+
+def test_writing_is_ended_softly_and_the_answer_to_that_is_waited_for(ready: World) -> None:
+    session, _, controls = ready
+    start_writing(session)
+    assert session.enhance.cancel_phase is CancelPhase.CAN_CANCEL
+    session.enhance.cancel()
+    session.enhance.cancel()
+    session.enhance.force_stop()
+    assert controls.calls == ["cancel -1"]
+    assert (session.enhance.cancel_phase, session.enhance.is_busy) == (CancelPhase.CANCELLING, True)
+    session.apply(JobEnded(-1, JobPhase.STOPPED))
+    assert (session.enhance.cancel_phase, session.enhance.is_busy) == (CancelPhase.NONE, False)
+    assert not session.enhance._force_timer.isActive()
+
+
+def test_what_no_rank_has_yet_is_ended_at_once(ready: World) -> None:
+    session, _, controls = ready
+    session.enhance.enhance()
+    session.apply(FleetStarting(SPEC))
+    session.enhance.cancel()
+    assert controls.calls == ["cancel -1"]
+    assert (session.enhance.is_busy, session.enhance.problem) == (False, "This was stopped before it was done.")
+
+
+def test_a_rank_that_hangs_while_it_writes_can_be_stopped_by_force(ready: World, qtbot: QtBot) -> None:
+    session, _, controls = ready
+    start_writing(session)
+    controls.rows = (RankRow(0, "cpu", "not responding", False, Phase.ENCODING, sign_age_s=40.0),)
+    session.fleet._poll()
+    assert session.enhance.cancel_phase is CancelPhase.CAN_CANCEL
+    session.enhance.cancel()
+    # A double click never forces.
+    assert session.enhance._force_timer.interval() == pytest.approx(MIN_CANCELLING_S * 1000, abs=100)
+    qtbot.waitUntil(lambda: session.enhance.cancel_phase is CancelPhase.CAN_FORCE)
+    assert session.enhance.force_cost == "Force stop ends the fleet at once; the weights load again, about 31 s."
+    session.enhance.force_stop()
+    session.enhance.force_stop()
+    assert controls.calls == ["cancel -1", "force_stop"]
+    assert (session.enhance.cancel_phase, session.enhance.force_cost) == (CancelPhase.FORCING, "")
+    session.apply(JobEnded(-1, JobPhase.STOPPED))
+    assert session.enhance.problem == "This was stopped before it was done."
+
+
+def test_without_a_silent_rank_force_waits_five_seconds(ready: World) -> None:
+    session, *_ = ready
+    start_writing(session)
+    session.enhance.cancel()
+    assert session.enhance._force_timer.interval() == pytest.approx(FORCE_AFTER_S * 1000, abs=100)
+
+
+def test_a_fleet_that_hangs_over_a_prompt_nobody_waits_for_can_be_killed(ready: World, qtbot: QtBot) -> None:
+    session, _, controls = ready
+    start_writing(session)
+    session.enhance.discard()
+    controls.rows = (RankRow(0, "cpu", "not responding", False, Phase.ENCODING, sign_age_s=40.0),)
+    session.fleet._poll()
+    session.fleet.force_stop()
+    assert session.fleet.stop_phase is CancelPhase.CAN_CANCEL
+    session.fleet.stop()
+    assert session.fleet.stop_phase is CancelPhase.CANCELLING
+    qtbot.waitUntil(lambda: session.fleet.stop_phase is CancelPhase.CAN_FORCE)
+    assert "about 31 s" in session.fleet.force_cost
+    session.fleet.force_stop()
+    assert controls.calls == ["cancel -1", "force_stop"]
+    session.apply(FleetStopped())
+    assert (session.fleet.stop_phase, session.fleet.force_cost) == (CancelPhase.NONE, "")
+
+
+def test_a_fleet_that_ends_as_it_was_told_offers_no_force(ready: World) -> None:
+    session, _, controls = ready
+    session.apply(FleetStarting(SPEC))
+    session.apply(FleetReady(SPEC, 31.0))
+    session.fleet.stop()
+    controls.rows = (RankRow(0, "cpu", "dead", False, Phase.STOPPING),)
+    session.fleet._poll()
+    assert session.fleet._force_timer.interval() == pytest.approx(FORCE_AFTER_S * 1000, abs=100)
+    session.apply(FleetStopped())
+    assert not session.fleet._force_timer.isActive()

@@ -6,6 +6,7 @@ from podium.helper.requests import DeviceNeed, EstimateJob, JobEstimate
 from podium.jobs import Phase
 from podium.models.residency import Place, ResidencyPlan
 from podium.ui.state.events import FleetFailed, FleetReady, FleetStarting, FleetStopped
+from podium.ui.state.links import FleetLinks, LinkWay
 from podium.ui.state.readings import GpuReading, MachineReading, ProcessMemory, ProcessReading, ReadingState
 from podium.ui.state.values import ErrorMessage, RankRow
 
@@ -56,6 +57,24 @@ def one_stands_still(world: World) -> None:
     at_work(world)
     world.controls.rows = rank_rows(is_stuck=True)
     world.session.fleet._poll()
+
+
+def no_direct_link(world: World) -> None:
+    """The GPUs reach each other through the host's memory."""
+    at_work(world)
+    pair = "GPU 0 and GPU 1 have no direct link: the mainboard's chipset does not allow it."
+    follows = "Steps that spread one forward over such GPUs will be slower; guidance is dealt out instead."
+    links = FleetLinks(LinkWay.HOST, (pair, follows, "NCCL_P2P_DISABLE=1 was set for this fleet."))
+    world.session.apply(FleetReady(SPEC, 31.0, links))
+
+
+def not_ending(world: World) -> None:
+    """A rank does not respond, and the fleet that was told to end can only be killed."""
+    one_stands_still(world)
+    fleet = world.session.fleet
+    fleet.stop()
+    fleet._force_timer.stop()
+    fleet._offer_force()
 
 
 def silent(world: World) -> None:
@@ -110,6 +129,7 @@ def many(world: World) -> None:
     world.controls.rows = tuple(
         RankRow(k, f"cuda:{k}", "alive", True, Phase.STAGE_1, 3, 8, sign_age_s=0.1 * k) for k in range(8)
     )
+    world.session.fleet.set_busy(True)
     world.session.fleet._poll()
 
 

@@ -8,8 +8,8 @@ from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QDialog, QWidget
 
 from podium.helper.requests import CheckedJob, CheckRequest
-from podium.jobs import PromptEnhanced
-from podium.ui.state.events import FleetStarting
+from podium.jobs import Phase, PhaseEnded, PhaseStarted, PromptEnhanced, StepDone
+from podium.ui.state.events import FleetReady, FleetStarting, JobNews, JobStarted
 from podium.ui.state.values import ALL_PARTS, ErrorMessage
 from podium.ui.views.dialogs import AboutDialog, CloseDialog
 from podium.ui.views.fault_dialog import FaultDialog
@@ -108,6 +108,30 @@ def enhancement(world: World, window: MainWindow) -> QWidget:
     return _dialog(window)
 
 
+def enhancement_stuck(world: World, window: MainWindow) -> QWidget:
+    scenes.composed(world)
+    enhance = world.session.enhance
+    enhance.set_available(True)
+    window.compose.prompt._on_enhance()
+    world.session.apply(FleetStarting(scenes.SPEC))
+    world.session.apply(FleetReady(scenes.SPEC, 31.0))
+    world.session.apply(JobStarted(-1))
+    enhance.note_step(StepDone(Phase.ENCODING, 40, 512, 0.1))
+    enhance.cancel()
+    enhance._force_timer.stop()
+    enhance._offer_force()
+    return _dialog(window)
+
+
+def stage_noted(world: World, window: MainWindow) -> QWidget:
+    scenes.composed(world)
+    world.session.generate()
+    work_scenes.start_next(world, notes=(work_scenes.NOTE,))
+    news = (PhaseStarted(Phase.ENCODING), PhaseEnded(Phase.ENCODING, 1.8), PhaseStarted(Phase.STAGE_1, 8))
+    world.session.take_news(JobNews(world.session.job.key or 0, news))
+    return window.stage
+
+
 def prompts(world: World, window: MainWindow) -> QWidget:
     scenes.composed(world)
     for words in work_scenes.PROMPTS:
@@ -161,7 +185,7 @@ def _dialog(window: MainWindow) -> QDialog:
 OTHER_VIEWS: dict[str, Opener] = {
     opener.__name__: opener
     for opener in (
-        *(stage_waiting, stage_refused, stage_stopped, log, model, devices, shortcuts, about, closing, confirmation),
-        *(fault, enhancement, prompts, preset_saving, presets, preset_menu, clip_menu),
+        *(stage_waiting, stage_refused, stage_stopped, stage_noted, log, model, devices, shortcuts, about, closing),
+        *(confirmation, fault, enhancement, enhancement_stuck, prompts, preset_saving, presets, preset_menu, clip_menu),
     )
 }

@@ -44,6 +44,7 @@ from podium.models.pack import Pack
 from podium.models.paths import ModelPaths
 from podium.models.probe.report import FileKind, FileReport, GemmaFacts, Generation, Problem, UpsamplerFacts
 from podium.ui.state.events import FleetFailed, FleetReady, FleetStarting, JobEnded, JobNews, JobStarted
+from podium.ui.state.links import FleetLinks, LinkWay
 from podium.ui.state.session import SessionState
 from podium.ui.state.values import DeviceChoice, ErrorMessage, FleetSpec, JobPhase, PackSlot, RankRow
 from podium.ui.views.main_window import MainWindow
@@ -63,6 +64,7 @@ PROMPT = (
 )
 CLIP = ClipFormat(704, 1216, 121, Fraction(24))
 SPEC = FleetSpec(MODELS, DeviceChoice((0, 1)), "bfloat16", 124_440)
+NVLINK = FleetLinks(LinkWay.NVLINK, ("GPU 0 and GPU 1 exchange over NVLink.",))
 LORAS = (Path("/loras/film-grain-35mm.safetensors"), Path("/loras/slow-dolly-in.safetensors"))
 
 
@@ -206,9 +208,9 @@ def guided(world: World) -> None:
     for time in (0.9, 0.5):
         world.helper.answer(MakeThumbnail, Thumbnail(128, 74, evening(128, 74, time=time).tobytes()))
     compose.set_num_seeds(4)
-    for name in LORAS:
+    for name, origin in zip(LORAS, ("LTX-2.3", "LTX-2.0"), strict=True):
         applied = LayerCount(480, ("a",))
-        world.helper.answer(ReadLora, LoraReport(name.name, applied, trained_for="LTX-2.3"))
+        world.helper.answer(ReadLora, LoraReport(name.name, applied, trained_for=origin))
     session.loras.set_strength(2, 5.5)
 
 
@@ -238,7 +240,7 @@ def start_job(world: World) -> int:
     session.generate()
     world.helper.answer(CheckRequest, CheckedJob(57, (), {}))
     session.apply(FleetStarting(SPEC))
-    session.apply(FleetReady(SPEC, 31.0))
+    session.apply(FleetReady(SPEC, 31.0, NVLINK))
     assert session.job.key is not None
     session.apply(JobStarted(session.job.key))
     return session.job.key

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from podium.helper.requests import GetDefaults, MakeThumbnail, ReadLora
-from podium.jobs import BranchStrengths, PipelineKind
+from podium.jobs import BranchStrengths, GuidanceMode, PipelineKind
 from podium.media.errors import MediaError
 from podium.models.errors import CheckpointError, CheckpointReason
 from podium.models.lora_keys import LayerCount, LoraReport
@@ -486,14 +486,19 @@ def test_every_value_of_guidance_can_be_typed(world: World, qtbot: QtBot) -> Non
         qtbot.keyClick(view.blocks(stream), Qt.Key.Key_Return)
     for strength, value in zip(view.strengths, ("0.1", "0.9"), strict=True):
         type_number(strength, value, qtbot)
+    type_number(view.tiles[1], "3", qtbot)
+    qtbot.keyClick(view.mode_box, Qt.Key.Key_End)
     assert guidance.num_steps == 24
     assert guidance.video == guidance.audio == scenes.GuidanceSpec(4.5, 0.5, 0.3, 2, 1, (3, 14))
     assert guidance.lora_strengths == (0.1, 0.9)
+    assert (guidance.choice.stage_2_tiles, guidance.choice.mode) == ((1, 3), GuidanceMode.MESH)
+    assert view.tiles[0].text() == "1"
     assert view.blocks("video").text() == "3, 14"
     assert all(label.property("tone") == "accent" for label in view._labels.values())
     qtbot.mouseClick(view.reset_button, LEFT)
     assert guidance.is_own
     assert (view.steps.text(), view.field("audio", "cfg").text()) == ("30", "7.00")
+    assert ([field.text() for field in view.tiles], view.mode_box.currentText()) == (["auto", "auto"], "Automatic")
     assert not any(label.property("tone") for label in view._labels.values())
 
 
@@ -605,6 +610,18 @@ def test_generate_says_beside_it_what_is_wrong(world: World, qtbot: QtBot) -> No
     assert not view._problem_row.isVisible()
     with qtbot.waitSignal(view.generate_requested):
         qtbot.mouseClick(view.generate, LEFT)
+
+
+def test_a_lora_for_another_model_is_told_of_beside_generate(world: World, qtbot: QtBot) -> None:
+    scenes.guided(world)
+    view = ComposeView(world.session)
+    shown(view, qtbot)
+    assert view.note_text == world.session.loras.note != ""
+    assert view.generate.accessibleDescription() == view.note_text
+    first, second = view.loras.item_views
+    assert (first._trained_for.property("tone") or "", second._trained_for.property("tone")) == ("", "warning")
+    world.session.loras.set_on(2, False)
+    assert view.note_text == ""
 
 
 def test_everything_in_the_form_that_can_be_used_has_a_name(world: World, qtbot: QtBot) -> None:

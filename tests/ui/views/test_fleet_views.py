@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -22,8 +23,11 @@ from tests.ui.views.pictures import check_picture
 from tests.ui.views.scenes import GIB, Scene, World
 
 PANEL_WIDTH, PANEL_HEIGHT = 1068, 196
-OF_FLEET = ("at_work", "one_stands_still", "silent", "idle", "freed", "blocked", "many", "on_the_cpu")
-IN_BOTH_THEMES = ("at_work", "one_stands_still")
+OF_FLEET = (
+    *("at_work", "one_stands_still", "not_ending", "no_direct_link", "silent", "idle", "freed", "blocked", "many"),
+    "on_the_cpu",
+)
+IN_BOTH_THEMES = ("at_work", "one_stands_still", "not_ending")
 OF_ESTIMATE = ("estimated", "too_large")
 
 
@@ -64,7 +68,7 @@ def test_a_card_tells_name_phase_step_memory_and_figures(fleet_view: Callable[[S
         "NVIDIA RTX 6000 Ada",
         "GPU 0",
         "41 GB ours · 2.4 GB others’ · 4.6 GB free",
-        "98 % · 71 °C · 287 W",
+        "98% · 71 °C · 287 W",
     )
     assert first.rank_lines[0].texts == ("Rank 0", "Stage 2, step 2 of 3", "0.2 s ago")
     assert first.badge_text == ""
@@ -84,17 +88,17 @@ def test_a_rank_that_does_not_respond_is_unmistakable(fleet_view: Callable[[Scen
     view = fleet_view(fleet_scenes.one_stands_still)
     waiting, culprit = view.cards
     assert culprit.property("tone") == "danger"
-    assert culprit.badge_text == "NOT RESPONDING"
+    assert culprit.badge_text == "Not responding"
     assert culprit._badge.isVisible()
     assert culprit.rank_lines[0].texts[2] == "41.7 s ago"
-    assert "NOT RESPONDING" in culprit.accessibleName()
-    assert (waiting.property("tone"), waiting.badge_text) == ("warning", "waiting for rank 1")
+    assert "Not responding" in culprit.accessibleName()
+    assert (waiting.property("tone"), waiting.badge_text) == ("warning", "Waiting for rank 1")
     assert view.headline_text == "Rank 1 does not respond"
 
 
 def test_a_gpu_that_gives_no_answer_is_told_from_one_that_is_lost(fleet_view: Callable[[Scene], FleetView]) -> None:
     mute, lost = fleet_view(fleet_scenes.silent).cards
-    assert (mute.badge_text, lost.badge_text) == ("NO ANSWER", "LOST")
+    assert (mute.badge_text, lost.badge_text) == ("No answer", "Lost")
     assert mute.texts[2].startswith("41 GB ours")
     assert lost.texts[2:] == ("Memory: not known", "")
 
@@ -102,18 +106,18 @@ def test_a_gpu_that_gives_no_answer_is_told_from_one_that_is_lost(fleet_view: Ca
 def test_a_blocked_gpu_says_by_what(fleet_view: Callable[[Scene], FleetView]) -> None:
     view = fleet_view(fleet_scenes.blocked)
     held, free = view.cards
-    assert (held.badge_text, held._idle.text()) == ("BLOCKED", "Held by the last fleet")
+    assert (held.badge_text, held._idle.text()) == ("Blocked", "Held by the last fleet")
     assert (free.badge_text, free._idle.text()) == ("", "Chosen for the next fleet")
     assert "cannot be ended" in view.banner.sentence
 
 
 def test_freed_memory_is_told_beside_the_headline(fleet_view: Callable[[Scene], FleetView]) -> None:
-    assert fleet_view(fleet_scenes.freed).note_text == "41.0 GB freed on GPU 0, 40.0 GB freed on GPU 1."
+    assert fleet_view(fleet_scenes.freed).note_text == "41 GB freed on GPU 0, 40 GB freed on GPU 1."
 
 
 def test_a_rank_on_the_cpu_has_a_card_of_its_own(fleet_view: Callable[[Scene], FleetView]) -> None:
     first, _ = fleet_view(fleet_scenes.on_the_cpu).cards
-    assert first.texts == ("CPU", "", "3.0 GB here · 18 GB elsewhere · 43 GB free", "100 % · 4 threads")
+    assert first.texts == ("CPU", "", "3.0 GB here · 18 GB elsewhere · 43 GB free", "100% · 4 threads")
     assert first.rank_lines[0].texts[1] == "Loading the model, 3.0 GB of 46 GB"
 
 
@@ -181,9 +185,9 @@ def test_an_estimate_tells_tokens_memory_and_time(world: World, qtbot: QtBot) ->
 def test_what_does_not_fit_is_said_with_what_would(world: World, qtbot: QtBot) -> None:
     view = EstimateView(world.session.estimate)
     show_in(view, qtbot, METRICS.compose_width, 10)
-    assert not view._problem_row.isVisible()
+    assert not view._problem.isVisible()
     fleet_scenes.too_large(world)
-    assert view._problem_row.isVisible()
+    assert view._problem.isVisible()
     assert "329 frames" in view.problem_text
     assert view._memory.property("tone") == "warning"
 
@@ -213,3 +217,44 @@ def test_on_the_cpu_one_figure_is_for_all_ranks(world: World, qtbot: QtBot) -> N
     world.session.estimate._update(memory=(replace(gpu, index=None, room_bytes=0),))
     assert (view._memory_title.text(), view.texts[1]) == ("Memory", "6.0 GB")
     assert gpu.need.num_bytes == 6 * GIB
+
+
+def test_how_the_gpus_are_linked_is_said_in_a_few_words_and_whole_beneath(
+    fleet_view: Callable[[Scene], FleetView], qtbot: QtBot
+) -> None:
+    view = fleet_view(fleet_scenes.at_work)
+    assert (view.links_badge.isVisible(), view.links_badge.text) == (True, "Linked by NVLink")
+    qtbot.mouseClick(view.links_view.fold.switch, Qt.MouseButton.LeftButton)
+    assert view.links_view._sentences.isVisible()
+    assert view.links_view.text == "GPU 0 and GPU 1 exchange over NVLink."
+
+
+def test_gpus_without_a_direct_link_are_warned_of(fleet_view: Callable[[Scene], FleetView]) -> None:
+    view = fleet_view(fleet_scenes.no_direct_link)
+    assert view.links_badge.text == "No direct link between GPUs"
+    assert view.links_badge._words.property("tone") == "warning"
+    assert "the mainboard's chipset does not allow it" in view.links_view.text
+    assert view.links_view.text.endswith("NCCL_P2P_DISABLE=1 was set for this fleet.")
+
+
+def test_nothing_is_said_of_links_where_there_are_none(fleet_view: Callable[[Scene], FleetView]) -> None:
+    view = fleet_view(fleet_scenes.on_the_cpu)
+    assert not view.links_badge.isVisible()
+    assert not view.links_view.isVisible()
+
+
+def test_a_fleet_that_does_not_end_is_stopped_by_a_press_of_its_own(
+    fleet_view: Callable[[Scene], FleetView], world: World, qtbot: QtBot
+) -> None:
+    view = fleet_view(fleet_scenes.at_work)
+    fleet = world.session.fleet
+    qtbot.mouseClick(view.stop_button, Qt.MouseButton.LeftButton)
+    assert (view.stop_button.text(), view.stop_button.isEnabled()) == ("Stopping…", False)
+    assert "force_stop" not in world.controls.calls
+    fleet._force_timer.stop()
+    fleet._offer_force()
+    assert (view.stop_button.text(), view.stop_button.property("kind")) == ("Force stop", "danger")
+    assert view.cost_text == fleet.force_cost == view.stop_button.toolTip()
+    qtbot.mouseClick(view.stop_button, Qt.MouseButton.LeftButton)
+    assert world.controls.calls[-1] == "force_stop"
+    assert (view.stop_button.text(), view.stop_button.isEnabled(), view.cost_text) == ("Stopping…", False, "")

@@ -16,7 +16,7 @@ from tests.ui.views import scenes
 from tests.ui.views.pictures import check_picture
 from tests.ui.views.scenes import World
 
-FORM_HEIGHT_PX = 2330
+FORM_HEIGHT_PX = 2480
 
 
 @pytest.fixture(params=["dark", "light"])

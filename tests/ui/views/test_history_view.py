@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from PySide6.QtWidgets import QComboBox, QMenu
 from pytestqt.qtbot import QtBot
 
 from podium.helper.requests import FindMissing, KeepThumbnail, SaveFrame, Thumbnail
-from podium.jobs import ClipFinished
+from podium.jobs import ClipFinished, GuidanceMode, GuidanceSpec, PipelineKind
 from podium.library import Library
 from podium.library.history_store import HistoryRow
 from podium.ui.state.history import HistoryState
@@ -326,3 +327,30 @@ def test_nothing_chosen_cannot_be_reused(reuse: ReuseDialog) -> None:
     assert not reuse.reuse_button.isEnabled()
     reuse._on_all()
     assert reuse.reuse_button.isEnabled()
+
+
+def test_what_only_the_model_makes_or_only_the_fleet_decides_can_be_reused_too(view: HistoryView) -> None:
+    request = replace(
+        make_request(2),
+        pipeline=PipelineKind.QUALITY,
+        generated_keyframes=(8, 16),
+        stage_2_tiles=(1, 2),
+        guidance_mode=GuidanceMode.BATCHED,
+    )
+    dialog = ReuseDialog("Reuse", request, parent=view)
+    told = {part: dialog.check_box(part).accessibleDescription() for part in (ReusePart.IMAGES, ReusePart.GUIDANCE)}
+    assert told[ReusePart.IMAGES] == "key frames of the model's own: 2"
+    assert told[ReusePart.GUIDANCE] == "1 × 2 tiles · passes: As one batch"
+    assert {ReusePart.IMAGES, ReusePart.GUIDANCE} <= dialog.parts
+
+
+def test_a_guided_clip_tells_how_it_was_steered(view: HistoryView) -> None:
+    plain = replace(make_request(2), pipeline=PipelineKind.HQ)
+    steered = replace(
+        plain, num_inference_steps=12, video_guidance=GuidanceSpec(4.5), distilled_lora_strengths=(0.25, 0.5)
+    )
+    told = [
+        ReuseDialog("Reuse", request, parent=view).check_box(ReusePart.GUIDANCE).accessibleDescription()
+        for request in (plain, steered)
+    ]
+    assert told == ["The model's own", "Steps: 12 · scales of its own · distilled LoRA 0.25 and 0.5"]

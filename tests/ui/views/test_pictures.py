@@ -56,4 +56,4 @@ def test_a_patch_of_another_colour_is_found() -> None:
 
 
 def test_the_stored_pictures_are_small() -> None:
-    assert sum(path.stat().st_size for path in FOLDER.glob("*.png")) < 5_000_000
+    assert sum(path.stat().st_size for path in FOLDER.glob("*.png")) < 6_000_000

@@ -9,8 +9,9 @@ from PySide6.QtWidgets import QDialog, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from podium.jobs import Phase, PipelineKind, PromptEnhanced, StepDone
+from podium.ui.state.events import JobEnded, JobStarted
 from podium.ui.state.session import SessionState
-from podium.ui.state.values import ReusePart
+from podium.ui.state.values import JobPhase, ReusePart
 from podium.ui.views.enhance_dialog import EnhanceDialog
 from podium.ui.views.preset_view import ManagePresetsDialog, PresetView, SavePresetDialog
 from podium.ui.views.prompt_view import PromptView
@@ -200,6 +201,27 @@ def test_who_discards_what_is_still_being_written_has_the_fleet_stop_writing(wor
     qtbot.mouseClick(dialog.discard, LEFT)
     assert not session.enhance.is_busy
     assert world.controls.calls == ["cancel -1"]
+
+
+def test_a_fleet_that_hangs_while_it_writes_is_stopped_from_the_dialog(world: World, qtbot: QtBot) -> None:
+    view, session = prompt_view(world, qtbot), world.session
+    make_ready(session, world.helper, prompt="a fox")
+    session.enhance.set_available(True)
+    dialog = the_enhancing(view, qtbot)
+    assert (dialog.stop.isVisible(), dialog.again.isVisible()) == (True, False)
+    session.apply(JobStarted(-1))
+    qtbot.mouseClick(dialog.stop, LEFT)
+    assert (dialog.stop.text(), dialog.stop.isEnabled()) == ("Being stopped…", False)
+    session.enhance._force_timer.stop()
+    session.enhance._offer_force()
+    assert dialog.stop.text() == "Force stop"
+    assert dialog.cost_text == session.enhance.force_cost != ""
+    qtbot.mouseClick(dialog.stop, LEFT)
+    assert world.controls.calls == ["cancel -1", "force_stop"]
+    session.apply(JobEnded(-1, JobPhase.STOPPED))
+    assert dialog.problem_text == "This was stopped before it was done."
+    assert (dialog.stop.isVisible(), dialog.again.isVisible(), dialog.cost_text) == (False, True, "")
+    qtbot.mouseClick(dialog.discard, LEFT)
 
 
 def preset_view(world: World, qtbot: QtBot) -> PresetView:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import QMimeData, QModelIndex, QPointF, Qt
 from PySide6.QtGui import QDropEvent
-from PySide6.QtWidgets import QListView, QToolButton
+from PySide6.QtWidgets import QApplication, QListView, QToolButton
 from pytestqt.qtbot import QtBot
 
 from podium.ui.state.queue import QueueState
@@ -315,3 +315,31 @@ def test_every_button_of_an_entry_says_what_it_does_and_its_keys(view: QueueView
         button.accessibleName() for button in buttons
     }
     assert any("Alt+Up" in button.toolTip() for button in buttons)
+
+
+def test_what_the_check_of_an_entry_had_to_say_is_shown_with_it(
+    view: QueueView, world: World, queue: QueueState
+) -> None:
+    work_scenes.queued(world)
+    place = next(row for row, entry in enumerate(queue.entries) if entry.notes)
+    index = view.model.index(place, 0)
+    assert work_scenes.NOTE in index.data(Qt.ItemDataRole.AccessibleTextRole)
+    assert work_scenes.NOTE in index.data(Qt.ItemDataRole.ToolTipRole)
+    view.choose(queue.entries[place].key)
+    assert (view.notes_banner.isVisible(), view.notes_banner.sentence) == (True, work_scenes.NOTE)
+    assert not view.failure_banner.isVisible()
+    view.choose(queue.entries[0].key)
+    assert not view.notes_banner.isVisible()
+
+
+def test_in_the_smallest_window_the_list_has_more_room_than_what_failed(
+    view: QueueView, world: World, queue: QueueState
+) -> None:
+    work_scenes.queued(world)
+    view.choose(queue.entries[0].key)
+    view.resize(METRICS.window_min_width - METRICS.compose_width, METRICS.bottom_height)
+    QApplication.processEvents()
+    assert view._detail.width() < view.entry_list.width()
+    view.resize(METRICS.window_width, METRICS.bottom_height)
+    QApplication.processEvents()
+    assert view._detail.width() == METRICS.detail_width

@@ -84,10 +84,16 @@ def day(world: World, num_clips: int = 12) -> None:
         answer_thumbnails(world)
 
 
-def start_next(world: World) -> int:
+NOTE = (
+    "“slow-dolly-in.safetensors” was trained for LTX-2.0, and this model is LTX-2.3: it may do little, or something "
+    "else."
+)
+
+
+def start_next(world: World, *, notes: tuple[str, ...] = ()) -> int:
     """Check the entry whose turn it is, start its fleet, and hand it to the ranks; return its key."""
     session = world.session
-    world.helper.answer(CheckRequest, CheckedJob(57, (), {}))
+    world.helper.answer(CheckRequest, CheckedJob(57, (), {}, notes=notes))
     session.apply(FleetStarting(SPEC))
     session.apply(FleetReady(SPEC, 31.0))
     assert session.job.key is not None
@@ -114,7 +120,7 @@ def queued(world: World) -> None:
     queue.add([make_request(2), make_request(3, clip=short), make_request(4)], SPEC)
     quality = replace(make_request(5), pipeline=PipelineKind.QUALITY)
     queue.add([quality, replace(make_request(6), pipeline=PipelineKind.QUALITY)], OTHER)
-    start_next(world)
+    start_next(world, notes=(NOTE,))
     queue.set_entry_paused(queue.entries[3].key, True)
 
 

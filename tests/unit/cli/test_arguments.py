@@ -9,7 +9,7 @@ import pytest
 from podium import __version__
 from podium.cli.arguments import parse_arguments
 from podium.cli.options import ClipLength, DeviceOptions, GenerateOptions, GuidanceOptions, ModelOptions, ProbeOptions
-from podium.jobs import GuidanceSpec, ImageSpec, LoraSpec, PipelineKind, Quantization
+from podium.jobs import GuidanceMode, GuidanceSpec, ImageSpec, LoraSpec, PipelineKind, Quantization
 
 MODEL = ["--checkpoint-path", "m.safetensors", "--gemma-root", "gemma", "--spatial-upsampler-path", "up.safetensors"]
 MINIMAL = ["generate", *MODEL, "--prompt", "A fox"]
@@ -55,6 +55,7 @@ PUBLISHED = [
     "--image-crf CRF", "--compile", "--output-path PATH", "--transformer-path FILE", "--text-encoder-path FILE",
     "--video-vae-path FILE", "--audio-vae-path FILE", "--duration-head-path FILE", "--num-gpus N", "--devices I,J",
     "--cpu-ranks N", "--demo", "--enhance-prompt", "--duration SECONDS", "--generated-keyframes N|F1,F2",
+    "--guidance-mode {auto,sequential,batched,mesh}",
     "--stage-2-tiles ROWS COLUMNS",
     *(f"--{stream}-{name}" for stream in ("video", "audio") for name in ("cfg", "stg", "stg-blocks", "rescale",
       "modality", "skip-step")),
@@ -156,6 +157,7 @@ def test_a_guided_pipeline_takes_its_options() -> None:
         "--pipeline", "quality", "--distilled-lora", "d.safetensors", "0.8", "--negative-prompt", "blurry",
         "--num-inference-steps", "12", "--video-cfg", "2.5", "--video-stg-blocks", "3", "4,5", "--audio-skip-step", "1",
         "--generated-keyframes", "8,16", "--stage-2-tiles", "1", "2", "--quantization", "fp8-cast", "--enhance-prompt",
+        "--guidance-mode", "mesh",
     )  # fmt: skip
     assert options.pipeline is PipelineKind.QUALITY
     assert (options.model.distilled_lora_path, options.distilled_lora_strength) == (Path("d.safetensors"), 0.8)
@@ -164,6 +166,7 @@ def test_a_guided_pipeline_takes_its_options() -> None:
     assert options.audio_guidance == GuidanceOptions(skip_step=1)
     assert (options.generated_keyframes, options.stage_2_tiles) == ((8, 16), (1, 2))
     assert options.quantization is Quantization.FP8_CAST
+    assert options.guidance_mode is GuidanceMode.MESH
 
 
 def test_the_distilled_lora_needs_no_strength() -> None:

@@ -11,10 +11,17 @@ from pathlib import Path
 import platformdirs
 import pytest
 
-from podium.assets import read_text
 from podium.cli.arguments import parse_arguments
 from podium.cli.fleet_job import FleetOptions, setup_kwargs
-from podium.cli.generate import check_tokens, choose_output, fit_to_model, generate, make_request, show_events
+from podium.cli.generate import (
+    _model_paths,
+    check_tokens,
+    choose_output,
+    fit_to_model,
+    generate,
+    make_request,
+    show_events,
+)
 from podium.cli.options import DeviceOptions, GenerateOptions
 from podium.cli.progress import LineProgress
 from podium.errors import JobRefusedError
@@ -22,8 +29,10 @@ from podium.geometry import ClipFormat, check_clip_format
 from podium.jobs import ClipFinished, GuidanceSpec, JobEvent, Phase, PhaseEnded, PhaseStarted, PipelineKind
 from podium.media.errors import MediaError
 from podium.media.video_writer import check_output
+from podium.models.demo_pack import DemoModel, demo_form
 from podium.models.pack import resolve_pack
 from podium.models.paths import ModelPaths
+from podium.models.residency import Place, ResidencyPlan
 from podium.models.tiny_pack import TinyPack
 from podium.pipelines.checks import check_form
 
@@ -45,9 +54,20 @@ def test_a_request_has_the_two_stage_defaults() -> None:
 
 def test_the_demo_fills_in_a_prompt_and_a_small_size() -> None:
     request = make_request(parse("--demo"), NOW)
-    assert request.prompt == read_text("prompts/demo.txt")
-    assert request.clip.height * request.clip.width * request.clip.num_frames < 2_000_000
+    assert request.prompt == demo_form().prompt
+    assert request.clip.height * request.clip.width * request.clip.num_frames < 4_000_000
     check_form(request)
+
+
+@pytest.mark.parametrize(("is_trained", "words"), [(True, "--lora '/a b/outline.safetensors' 1"), (False, "noise")])
+def test_the_demo_says_what_it_can_do(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], is_trained: bool, words: str
+) -> None:
+    paths = ModelPaths(Path("c"), Path("g"), Path("u"), distilled_lora_path=Path("d"))
+    demo = DemoModel(paths, (Path("/a b/outline.safetensors"),), is_trained=is_trained)
+    monkeypatch.setattr("podium.cli.generate.ensure_demo_model", lambda folder, progress: demo)
+    assert _model_paths(parse("--demo")) == ModelPaths(Path("c"), Path("g"), Path("u"))
+    assert words in capsys.readouterr().err
 
 
 def test_options_override_the_demos_own() -> None:
@@ -187,7 +207,7 @@ def test_a_default_size_suits_the_upscaler_and_a_given_one_stays(tiny_pack_2_3: 
     pack = resolve_pack(ModelPaths(paths.checkpoint_path, paths.gemma_root, upscaler))
     options = parse("--demo", "--width", "128")
     clip = fit_to_model(make_request(options, NOW), options, pack).clip
-    assert (clip.height, clip.width) == (192, 128)
+    assert (clip.height % 96, clip.width) == (0, 128)
     options = parse(*MODEL, "--prompt", "A fox")
     clip = fit_to_model(make_request(options, NOW), options, pack).clip
     assert (clip.height % 96, clip.width % 96) == (0, 0)
@@ -206,6 +226,13 @@ def test_pictures_beside_the_first_count_among_the_tokens() -> None:
         check_tokens(make_request(parse(*MODEL, *size, "--image", "a.png", "8", "1"), NOW))
 
 
+@pytest.mark.parametrize("keyframes", ["1", "8,"])
+def test_key_frames_that_the_model_makes_count_among_the_tokens(keyframes: str) -> None:
+    size = ["--height", "1088", "--width", "1920", "--num-frames", "481", "--prompt", "A fox"]
+    with pytest.raises(JobRefusedError, match="This clip is too large"):
+        check_tokens(make_request(parse(*MODEL, *size, "--generated-keyframes", keyframes), NOW))
+
+
 def test_ranks_are_set_up_with_the_files_that_there_are(tiny_pack_2_5: TinyPack) -> None:
     paths = tiny_pack_2_5.model_paths
     kwargs = setup_kwargs(paths, FleetOptions(DeviceOptions(cpu_ranks=1), "float32"))
@@ -213,6 +240,14 @@ def test_ranks_are_set_up_with_the_files_that_there_are(tiny_pack_2_5: TinyPack)
     assert kwargs["quantization"] == "none"
     monolith = ModelPaths(paths.checkpoint_path, paths.gemma_root, paths.spatial_upsampler_path)
     assert "video_vae_path" not in setup_kwargs(monolith, FleetOptions(DeviceOptions(cpu_ranks=1), "float32"))
+
+
+def test_ranks_are_set_up_with_the_plan_of_their_memory(
+    tiny_pack_2_5: TinyPack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = ResidencyPlan(text_encoder=Place.STREAMED, decoders=Place.VISITING)
+    options = FleetOptions(DeviceOptions(cpu_ranks=1), "float32", residency=plan)
+    assert setup_kwargs(tiny_pack_2_5.model_paths, options)["residency"] == plan
 
 
 def test_the_request_knows_its_pipeline() -> None:

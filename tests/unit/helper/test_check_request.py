@@ -13,9 +13,11 @@ from podium.geometry import ClipFormat
 from podium.helper import process
 from podium.helper.process import Desk
 from podium.helper.requests import CheckRequest
-from podium.jobs import GenerationRequest, PipelineKind, Quantization
+from podium.jobs import GenerationRequest, GuidanceMode, PipelineKind, Quantization
 from podium.models.errors import CheckpointError
+from podium.models.residency import Place, ResidencyPlan
 from podium.models.tiny_pack import TinyPack
+from podium.pipelines.checks import CheckedRequest
 
 GB = 10**9
 
@@ -75,3 +77,32 @@ def test_a_quantisation_that_does_not_suit_the_file_is_refused(
     let_be_free(monkeypatch, GB)
     answer = Desk().answer(replace(check, quantization=Quantization.FP8_SCALED))
     assert isinstance(answer.error, CheckpointError)
+
+
+def test_a_clip_on_gpus_is_planned_beside_what_the_windows_own_fleet_holds(
+    check: CheckRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    let_be_free(monkeypatch, 8 * GB, held_bytes=GB)
+    plan, asked = ResidencyPlan(decoders=Place.VISITING), []
+    monkeypatch.setattr(process, "pids_of_relatives", lambda: (7, 8))
+    monkeypatch.setattr(process, "plan_fleet", lambda devices: devices)
+
+    def plan_here(checked: CheckedRequest, fleet: object, dtype: str, **room: object) -> ResidencyPlan:
+        asked.append((checked.resolved.num_inference_steps, fleet, dtype, room))
+        return plan
+
+    monkeypatch.setattr(process, "plan_residency", plan_here)
+    answer = Desk().answer(replace(check, is_on_cpu=False, devices=(0, 1, 2, 3), dtype="bfloat16"))
+    assert answer.value is not None
+    assert answer.value.residency == plan
+    assert asked == [(30, (0, 1, 2, 3), "bfloat16", {"own_pids": (7, 8), "host_bytes": 9 * GB})]
+    answer = Desk().answer(check)
+    assert answer.value is not None
+    assert answer.value.residency is None
+
+
+def test_guidance_that_the_fleet_cannot_spread_is_refused(check: CheckRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    let_be_free(monkeypatch, 8 * GB)
+    spread = replace(check, request=replace(check.request, guidance_mode=GuidanceMode.MESH))
+    assert Desk().answer(spread).error is None
+    assert isinstance(Desk().answer(replace(spread, num_ranks=1)).error, JobRefusedError)

@@ -14,7 +14,7 @@ from podium.geometry import ClipFormat
 from podium.helper import estimates
 from podium.helper.estimates import EstimateDesk
 from podium.helper.requests import EstimateJob, Lane
-from podium.jobs import Phase, PipelineKind, Quantization
+from podium.jobs import GuidanceMode, GuidanceSpec, Phase, PipelineKind, Quantization
 from podium.models.errors import CheckpointError
 from podium.models.pack import Pack, resolve_pack
 from podium.models.paths import ModelPaths
@@ -88,3 +88,15 @@ def test_a_model_that_is_gone_is_refused(request_of: EstimateJob, tmp_path: Path
 
 def test_estimates_wait_for_nothing_else(request_of: EstimateJob) -> None:
     assert request_of.lane is Lane.ESTIMATES
+
+
+def test_forwards_that_run_at_once_take_more_than_one_after_another(request_of: EstimateJob) -> None:
+    guided = replace(request_of, pipeline=PipelineKind.QUALITY, clip=ClipFormat(512, 768, 97, Fraction(24)))
+    specs = (GuidanceSpec(cfg=3, stg=1), GuidanceSpec(modality=2))
+    needs = {
+        mode: dict(EstimateDesk().estimate(replace(guided, guidance=(mode, *specs))).needs[0].by_phase)[Phase.STAGE_1]
+        for mode in GuidanceMode
+    }
+    assert needs[GuidanceMode.BATCHED] == needs[GuidanceMode.MESH] > needs[GuidanceMode.SEQUENTIAL]
+    assert needs[GuidanceMode.AUTO] == needs[GuidanceMode.SEQUENTIAL]
+    assert EstimateDesk().estimate(guided).needs[0] == EstimateDesk().estimate(replace(guided, guidance=None)).needs[0]

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from podium.assets import read_bytes, read_text
+import podium_resources
+from podium.assets import is_shipped, read_bytes, read_text
+
+RESOURCES = Path(podium_resources.__file__).parent
+MAX_FILE_BYTES = 12_000_000
 
 
 def test_the_demo_prompt_is_one_line_of_words() -> None:
@@ -27,6 +33,20 @@ def test_a_file_that_is_not_shipped_is_named() -> None:
 def test_a_name_that_is_not_plain_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match="plain relative name"):
         read_bytes(name)
+
+
+def test_what_is_shipped_is_known_before_it_is_read() -> None:
+    assert is_shipped("prompts/demo.txt")
+    assert not is_shipped("prompts/none.txt")
+    assert not is_shipped("prompts")
+    with pytest.raises(ValueError, match="plain relative name"):
+        is_shipped("../podium/errors.py")
+
+
+def test_no_shipped_file_is_larger_than_a_wheel_can_carry() -> None:
+    sizes = {path.name: path.stat().st_size for path in RESOURCES.rglob("*") if path.is_file()}
+    assert len(sizes) > 50
+    assert not {name: size for name, size in sizes.items() if size > MAX_FILE_BYTES}
 
 
 def test_a_folder_is_no_file() -> None:

@@ -120,6 +120,14 @@ def test_encoder_blocks_fold_into_stages_and_the_last_is_the_middle(num_blocks: 
     assert list(named.values())[-1] == "encoder.mid_block.resnets.0.conv1.conv.bias"
 
 
+def test_a_middle_block_without_layers_leaves_the_last_downsampler_what_it_is() -> None:
+    keys = ["encoder.down_blocks.1.conv.conv.weight", "encoder.down_blocks.3.conv.conv.weight"]
+    assert list(VIDEO_ENCODER(keys).values()) == [
+        "encoder.down_blocks.0.downsamplers.0.conv.conv.weight",
+        "encoder.down_blocks.1.downsamplers.0.conv.conv.weight",
+    ]
+
+
 def test_odd_encoder_blocks_are_downsamplers() -> None:
     keys = ["vae.encoder.down_blocks.3.conv.conv.bias", "vae.encoder.down_blocks.4.res_blocks.0.conv1.conv.bias"]
     assert VIDEO_ENCODER(keys)[keys[0]] == "encoder.down_blocks.1.downsamplers.0.conv.conv.bias"

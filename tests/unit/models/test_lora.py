@@ -109,6 +109,27 @@ def test_half_the_strength_moves_a_weight_half_as_far(files: tuple[Path, Path], 
 
 
 @settings(deadline=None)
+@given(
+    strength=st.floats(-4, 4, allow_nan=False).filter(lambda value: abs(value) > 1e-3),
+    alpha=st.sampled_from([0.5, 1.0, 3.0, 16.0]),
+)
+def test_half_the_strength_moves_half_as_far_with_an_alpha_too(
+    files: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory, strength: float, alpha: float
+) -> None:
+    weights, path = make_weights(), tmp_path_factory.mktemp("alpha") / "lora.safetensors"
+    factors = make_lora(path, 11)
+    save_file(factors | {f"diffusion_model.{layer}.alpha": torch.tensor(alpha) for layer in LAYERS}, path)
+
+    def moved(file: Path, by: float) -> Tensor:
+        return fuse_loras(weights, [LoraSpec(file, by)]).tensors[VIDEO_KEY] - weights[VIDEO_KEY]
+
+    near = {"rtol": 1e-4, "atol": 1e-5 * alpha}
+    torch.testing.assert_close(2 * moved(path, strength / 2), moved(path, strength), **near)
+    # The same factors as without, times alpha / rank.
+    torch.testing.assert_close(moved(path, strength), moved(files[0], strength) * (alpha / RANK), **near)
+
+
+@settings(deadline=None)
 @given(strengths=st.tuples(st.floats(-2, 2), st.floats(-2, 2)))
 def test_the_order_of_a_set_matters_no_more_than_rounding_does(
     files: tuple[Path, Path], strengths: tuple[float, float]

@@ -263,3 +263,26 @@ def test_compiled_blocks_give_the_same_and_say_which_shapes_are_new(
     assert not model.is_cold(*inputs)
     mask = (data["masked.video.timesteps"] / data["in.sigma"]).flatten()
     assert model.is_cold(*streams(model, data, denoise_mask=mask))
+
+
+@torch.inference_mode()
+def test_a_pass_that_is_perturbed_otherwise_is_compiled_anew(
+    weights_2_3: tuple[TransformerConfig, dict[str, Tensor]], golden: Callable[[str], Golden]
+) -> None:
+    model, data = make_transformer(*weights_2_3), golden("transformer_2.3")
+    inputs = streams(model, data)
+    model.compile_blocks(backend="eager")
+    one = frozenset({1})
+    kinds = [
+        None,
+        Perturbations(isolated=(True,)),
+        Perturbations(one, video=(True,)),
+        Perturbations(one, audio=(True,)),
+        Perturbations(frozenset({2}), video=(True,)),
+        Perturbations(one, video=(True,), audio=(True,), audio_blocks=frozenset({2})),
+    ]
+    for index, perturbations in enumerate(kinds):
+        assert [model.is_cold(*inputs, other) for other in kinds] == [at >= index for at in range(len(kinds))]
+        model(*inputs, perturbations)
+    # What perturbs nothing is no other kind.
+    assert not model.is_cold(*inputs, Perturbations(one, isolated=(False,)))

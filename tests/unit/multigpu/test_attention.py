@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest import mock
+
 import pytest
 import torch
 from hypothesis import given, settings
@@ -10,7 +12,10 @@ from torch import Tensor
 
 from podium.errors import JobRefusedError
 from podium.models.transformer.attention import dense_attention
+from podium.multigpu import attention
 from podium.multigpu.attention import AttentionManager, attend_with_lse, merge_by_lse
+from podium.multigpu.sequence_layout import TokenLayout
+from podium.multigpu.sp_builder import _share
 
 from tests.fakes.spread_jobs import CollectiveCounter
 
@@ -73,6 +78,19 @@ def test_a_single_process_attends_as_without_a_manager_and_issues_no_collective(
         assert manager.gather_tokens(query) is query
         assert manager.broadcast_replicated(query) is query
     assert not counter.messages
+
+
+@settings(deadline=None)
+@given(st.integers(1, 40), st.integers(2, 9), st.integers(0, 999))
+def test_shares_put_together_again_are_the_tokens(num_tokens: int, num_ranks: int, seed: int) -> None:
+    tokens = torch.randn(BATCH, num_tokens, HEAD_DIM, generator=torch.Generator().manual_seed(seed))
+    shares = [_share(tokens, TokenLayout(num_tokens, num_ranks, rank), dim=1) for rank in range(num_ranks)]
+    assert len({share.shape for share in shares}) == 1
+    manager = AttentionManager(100, HEADS, HEAD_DIM, torch.float32, None)
+    manager.begin(num_tokens)
+    manager.num_ranks = num_ranks
+    with mock.patch.object(attention, "all_gather", lambda own, count, _group: torch.cat(shares[:count])):
+        assert all(torch.equal(manager.gather_tokens(share), tokens) for share in shares)
 
 
 def test_more_tokens_than_the_fleet_was_started_for_are_refused() -> None:

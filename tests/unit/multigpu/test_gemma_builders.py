@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Callable, Sequence
 from itertools import islice
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 import torch
+from torch import Tensor
 
 from podium.errors import JobRefusedError
 from podium.models.errors import CheckpointError
 from podium.models.prompt_enhancement import WritingRequest
 from podium.models.registry import StateDictRegistry
-from podium.models.text_encoder import text_encoder_builder
-from podium.multigpu import gemma_builders
-from podium.multigpu.bp_gemma_builder import BatchParallelGemmaBuilder
-from podium.multigpu.gemma_builders import AccelerateGemmaBuilder
-from podium.multigpu.gemma_ranks import EvenProgress
+from podium.models.text_encoder import GemmaTextEncoder, text_encoder_builder
+from podium.multigpu import gemma_builders, gemma_source
+from podium.multigpu.bp_gemma_builder import BatchParallelGemmaBuilder, BatchParallelGemmaWrapper
+from podium.multigpu.gemma_builders import AccelerateGemmaBuilder, AccelerateGemmaWrapper
+from podium.multigpu.gemma_ranks import EvenProgress, GemmaRanks
 from podium.pipelines.prompt_cache import weights_identity
 
 CPU = torch.device("cpu")
@@ -88,7 +91,7 @@ def test_a_replaced_file_is_read_again(gemma: Path) -> None:
 
 def test_too_little_memory_is_refused_before_a_weight_is_read(tiny_pack: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gemma_builders, "agree_all", lambda _attempt, _group: [("cpu", 0), ("cuda:1", 0)])
-    monkeypatch.setattr(gemma_builders, "read_weights", None)
+    monkeypatch.setattr(gemma_source, "read_weights", None)
     with pytest.raises(JobRefusedError, match="needs 0.0 GB of device memory"):
         accelerate_builder(tiny_pack / "gemma3", StateDictRegistry()).build(CPU, torch.float32)
 
@@ -98,11 +101,11 @@ def test_hooks_between_devices_change_no_number_and_no_word(tiny_pack: Path, mon
     request = WritingRequest("a fox", 3)
     plain = builder.build(CPU, torch.float32)
     # One device stands in for several: what differs from them is only that nothing moves.
-    module = gemma_builders.dispatch_model(
+    module = gemma_source.dispatch_model(
         builder.build(CPU, torch.float32)._inner,
-        dict.fromkeys(gemma_builders._blocks(plain._inner.state_dict()), "cpu") | {"model.rotary_emb": "cpu"},
+        dict.fromkeys(gemma_source._blocks(plain._inner.state_dict()), "cpu") | {"model.rotary_emb": "cpu"},
         main_device="cpu",
-        skip_keys=gemma_builders._KEPT_ARGUMENTS,
+        skip_keys=gemma_source._KEPT_ARGUMENTS,
         force_hooks=True,
     )
     assert module.model.layers[0]._hf_hook is not None
@@ -112,7 +115,7 @@ def test_hooks_between_devices_change_no_number_and_no_word(tiny_pack: Path, mon
 
 def test_blocks_are_layers_and_what_stands_beside_them() -> None:
     names = ["model.embed_tokens.weight", "model.layers.0.a.weight", "model.layers.0.b.weight", "model.layers.10.c"]
-    assert gemma_builders._blocks([*names, "model.norm.weight", "model.rotary_emb.inv_freq"]) == {
+    assert gemma_source._blocks([*names, "model.norm.weight", "model.rotary_emb.inv_freq"]) == {
         "model.embed_tokens": "model.embed_tokens.weight",
         "model.layers.0": "model.layers.0.a.weight",
         "model.layers.10": "model.layers.10.c",
@@ -136,3 +139,52 @@ def test_boundaries_that_were_not_passed_are_passed_at_the_end() -> None:
     progress.finish()
     progress.finish()
     assert passed == [10, 0, 0, 0]
+
+
+class Told:
+    """An encoder that notes each call."""
+
+    def __init__(self) -> None:
+        self.calls: list[list[str]] = []
+
+    def encode(self, prompts: Sequence[str]) -> list[Tensor]:
+        self.calls.append(list(prompts))
+        return [torch.full((1, 1, 1), float(len(prompt))) for prompt in prompts]
+
+
+class OneOf(GemmaRanks):
+    """One rank of several, whose others take part in nothing."""
+
+    def __init__(self, rank: int, num_ranks: int) -> None:
+        super().__init__(None, None, 0)
+        object.__setattr__(self, "_place", (rank, num_ranks))
+
+    @property
+    def rank(self) -> int:
+        return int(self._place[0])  # type: ignore[attr-defined] # set above, past the frozen class
+
+    @property
+    def num_ranks(self) -> int:
+        return int(self._place[1])  # type: ignore[attr-defined] # the same
+
+    def agree(self, attempt: Callable[[], Any]) -> list[Any]:
+        return [attempt() if rank == self.rank else {} for rank in range(self.num_ranks)]
+
+    def broadcast_states(self, mine: Any, layouts: Any, device: torch.device) -> list[Tensor]:
+        assert {index: rank for index, (rank, _) in layouts.items()} == dict.fromkeys(mine, self.rank)
+        return list(mine.values())
+
+
+def test_all_prompts_go_to_the_sources_encoder_in_one_call() -> None:
+    told = Told()
+    wrapper = AccelerateGemmaWrapper(cast("GemmaTextEncoder", told), GemmaRanks(None, None, 0), CPU)
+    assert [states.item() for states in wrapper.encode(["a", "bb", "ccc"])] == [1, 2, 3]
+    assert told.calls == [["a", "bb", "ccc"]]
+
+
+@pytest.mark.parametrize(("rank", "mine"), [(0, ["a", "dddd"]), (1, ["bb"]), (2, ["ccc"])])
+def test_prompts_are_dealt_to_the_ranks_that_each_have_an_encoder(rank: int, mine: list[str]) -> None:
+    told = Told()
+    wrapper = BatchParallelGemmaWrapper(cast("GemmaTextEncoder", told), OneOf(rank, 3), CPU)
+    assert [states.item() for states in wrapper.encode(["a", "bb", "ccc", "dddd"])] == [len(one) for one in mine]
+    assert told.calls == [mine]

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from podium.jobs import GuidanceMode
 from podium.multigpu.guidance_planner import (
-    GuidanceMode,
     GuidancePlan,
     GuidedStep,
     activation_bytes,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -10,10 +11,12 @@ import psutil
 import pytest
 
 from podium.errors import JobRefusedError
+from podium.geometry import ClipFormat
 from podium.jobs import Quantization
 from podium.models.pack import Pack, resolve_pack
 from podium.models.paths import ModelPaths
 from podium.models.probe import Slot
+from podium.models.residency import ModelPart
 from podium.models.tiny_pack import TinyPack
 from podium.multigpu.host_memory import (
     RANK_BYTES,
@@ -22,6 +25,9 @@ from podium.multigpu.host_memory import (
     held_by_relatives_bytes,
     host_need_bytes,
 )
+from podium.multigpu.memory_activations import PlannedJob
+from podium.multigpu.memory_parts import weigh_model
+from podium.multigpu.memory_plan import Room, plan_memory
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +39,11 @@ def pack(tiny_pack: Path) -> Pack:
     )
 
 
+def text_bytes(pack: Pack) -> int:
+    weighed = weigh_model(pack, dtype="float32", quantization=Quantization.NONE)
+    return weighed.part_bytes[ModelPart.TEXT_ENCODER]
+
+
 def need(pack: Pack, num_ranks: int, dtype: str = "float32") -> int:
     return host_need_bytes(pack, num_ranks=num_ranks, dtype=dtype, is_on_cpu=True)
 
@@ -41,10 +52,11 @@ def test_every_rank_on_the_cpu_has_weights_of_its_own_and_the_clean_ones_are_kep
     sizes = {part.slot: part.num_bytes for part in pack.checkpoint.components}
     each = need(pack, 3) - need(pack, 2)
     held = each - RANK_BYTES - pack.spatial_upsampler.components[0].num_bytes
-    first_only = (Slot.VIDEO_DECODER, Slot.AUDIO_ENCODER)
-    assert held == sum(num_bytes for slot, num_bytes in sizes.items() if slot not in first_only)
+    assert held == sum(num_bytes for slot, num_bytes in sizes.items() if slot is not Slot.AUDIO_ENCODER)
     once = need(pack, 1) - each
-    assert once == sizes[Slot.TRANSFORMER] + sizes[Slot.VIDEO_DECODER] + pack.text_encoder.components[0].num_bytes
+    assert once == sizes[Slot.TRANSFORMER] + text_bytes(pack)
+    # The language model alone is read, not the eyes beside it.
+    assert 0 < text_bytes(pack) < pack.text_encoder.components[0].num_bytes
 
 
 def test_the_parts_of_a_split_pack_are_added_up_over_its_files(tiny_pack_2_5: TinyPack) -> None:
@@ -52,9 +64,22 @@ def test_the_parts_of_a_split_pack_are_added_up_over_its_files(tiny_pack_2_5: Ti
     sizes = {part.slot: part.num_bytes for report in pack.files for part in report.components}
     each = need(pack, 3) - need(pack, 2)
     held = each - RANK_BYTES - pack.spatial_upsampler.components[0].num_bytes
-    elsewhere = (Slot.VIDEO_DECODER, Slot.AUDIO_ENCODER, Slot.TEXT_ENCODER, Slot.TOKENIZER, Slot.DURATION_HEAD)
+    elsewhere = (Slot.AUDIO_ENCODER, Slot.TEXT_ENCODER, Slot.TOKENIZER, Slot.DURATION_HEAD)
     assert held == sum(num_bytes for slot, num_bytes in sizes.items() if slot not in elsewhere)
-    assert need(pack, 1) - each == sizes[Slot.TRANSFORMER] + sizes[Slot.VIDEO_DECODER] + sizes[Slot.TEXT_ENCODER]
+    assert need(pack, 1) - each == sizes[Slot.TRANSFORMER] + text_bytes(pack)
+
+
+@pytest.mark.parametrize("num_ranks", [1, 3])
+@pytest.mark.parametrize("quantization", [Quantization.NONE, Quantization.FP8_CAST])
+def test_it_is_what_a_memory_plan_counts_beside_what_a_clip_needs(
+    pack: Pack, num_ranks: int, quantization: Quantization
+) -> None:
+    job = PlannedJob(ClipFormat(64, 64, 9, Fraction(24)), num_ranks, num_images=1)
+    plan = plan_memory(weigh_model(pack, dtype="bfloat16", quantization=quantization), job, Room(()))
+    weights = {sum(rank.num_bytes - rank.of(ModelPart.ACTIVATIONS) for rank in phase.ranks) for phase in plan.phases}
+    assert weights == {
+        host_need_bytes(pack, num_ranks=num_ranks, dtype="bfloat16", is_on_cpu=True, quantization=quantization)
+    }
 
 
 def test_half_the_precision_takes_half_the_memory_but_for_the_vocoder(pack: Pack) -> None:
@@ -93,14 +118,17 @@ def test_what_is_available_is_no_more_than_the_machine_has() -> None:
 
 
 def test_a_transformer_that_is_rounded_to_fp8_takes_a_byte_a_number(pack: Pack) -> None:
-    part = pack.checkpoint.component(Slot.TRANSFORMER)
-    assert part is not None
-
     def need_as(quantization: Quantization) -> int:
         return host_need_bytes(pack, num_ranks=2, dtype="float32", is_on_cpu=True, quantization=quantization)
 
+    whole, cast = (
+        weigh_model(pack, dtype="float32", quantization=kind).transformer_bytes
+        for kind in (Quantization.NONE, Quantization.FP8_CAST)
+    )
+    assert all(cast[name] in (size, size // 4) for name, size in whole.items())
     # Once on each rank, and the clean one shared out among both.
-    assert need_as(Quantization.NONE) - need_as(Quantization.FP8_CAST) == 3 * (part.num_bytes - part.num_parameters)
+    saved = sum(whole.values()) - sum(cast.values())
+    assert need_as(Quantization.NONE) - need_as(Quantization.FP8_CAST) == 3 * saved > sum(whole.values())
 
 
 def test_a_file_in_fp8_takes_what_it_stores(pack: Pack, tiny_pack_fp8: TinyPack) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -10,7 +12,8 @@ from hypothesis import strategies as st
 
 from podium.errors import JobRefusedError
 from podium.geometry import ClipFormat
-from podium.multigpu.sequence_layout import TokenLayout, check_num_tokens, split_heads
+from podium.jobs import GenerationRequest, ImageSpec
+from podium.multigpu.sequence_layout import TokenLayout, check_num_tokens, num_frames_behind, split_heads
 
 
 @given(st.integers(1, 64), st.integers(1, 64))
@@ -53,3 +56,24 @@ def test_a_clip_of_too_many_tokens_is_refused_with_what_has_to_go(clip: ClipForm
 
 def test_the_largest_clip_passes() -> None:
     check_num_tokens(ClipFormat(1088, 1920, 481, Fraction(24)))
+
+
+@pytest.mark.parametrize(
+    ("changes", "num_behind"),
+    [
+        ({}, 0),
+        ({"images": (ImageSpec(Path("a.png")),)}, 0),
+        ({"images": (ImageSpec(Path("a.png")), ImageSpec(Path("b.png"), 8))}, 1),
+        ({"generated_keyframes": 2}, 2),
+        ({"generated_keyframes": (8, 16, 24), "images": (ImageSpec(Path("b.png"), 120),)}, 4),
+    ],
+)
+def test_key_frames_stand_behind_a_clips_tokens_as_pictures_do(changes: dict[str, object], num_behind: int) -> None:
+    # As little sound as may be, which has tokens too.
+    clip = ClipFormat(64, 64, 121, Fraction(120))
+    request = replace(GenerationRequest("a fox", 1, clip, Path("a.mp4")), **changes)  # type: ignore[arg-type] # any field
+    assert num_frames_behind(request) == num_behind
+    most = 16 * 4
+    check_num_tokens(clip, most + 4 * num_behind, num_pictures=num_frames_behind(request))
+    with pytest.raises(JobRefusedError, match="This clip is too large"):
+        check_num_tokens(clip, most + 4 * num_behind - 1, num_pictures=num_frames_behind(request))

@@ -209,6 +209,40 @@ def test_a_clean_copy_in_host_memory_serves_as_well(tiny_pack: Path, style: Lora
     assert_equal(fleet.swap(), clean)
 
 
+def test_a_clean_copy_that_moves_between_two_sets_is_copied_whole_and_changes_no_weight(
+    any_fleet: Fleet, style: LoraSpec, distilled: LoraSpec
+) -> None:
+    clean, fused = snapshot(any_fleet.swap()), snapshot(any_fleet.swap(style))
+    tracker = any_fleet.tracker
+    for is_on_host in (True, True, False):
+        before = tracker.stored_sd
+        is_moved = tracker.is_clean_on_host is not is_on_host
+        tracker.move_clean(is_on_host=is_on_host)
+        assert tracker.is_clean_on_host is is_on_host
+        after = tracker.stored_sd
+        assert_equal(dict(after), dict(before))
+        assert {after[key].data_ptr() != tensor.data_ptr() for key, tensor in before.items()} == {is_moved}
+        assert_equal(any_fleet.swap(style), fused)
+        any_fleet.swap(distilled)
+        assert_equal(any_fleet.swap(), clean)
+        assert_equal(any_fleet.swap(style), fused)
+
+
+def test_where_a_clean_copy_shall_live_can_be_said_before_there_is_one(fleet: Fleet, style: LoraSpec) -> None:
+    fleet.tracker.move_clean(is_on_host=True)
+    clean = snapshot(fleet.swap())
+    fleet.swap(style)
+    assert_equal(fleet.swap(), clean)
+    assert fleet.tracker.is_clean_on_host
+
+
+def test_a_fixed_set_has_no_clean_copy_to_move(tiny_pack: Path, style: LoraSpec) -> None:
+    fixed = Fleet(tiny_pack, no_lora_swap=True)
+    fused = snapshot(fixed.swap(style))
+    fixed.tracker.move_clean(is_on_host=True)
+    assert_equal(fixed.swap(style), fused)
+
+
 def test_the_counters_tell_what_a_swap_read_and_moved(fleet: Fleet, style: LoraSpec) -> None:
     fleet.swap(style)
     stats = fleet.tracker.last_swap

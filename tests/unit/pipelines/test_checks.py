@@ -16,6 +16,7 @@ from podium.geometry import ClipFormat
 from podium.jobs import (
     BranchStrengths,
     GenerationRequest,
+    GuidanceMode,
     GuidanceSpec,
     ImageSpec,
     LoraSpec,
@@ -28,7 +29,13 @@ from podium.models.lora_keys import LoraError
 from podium.models.paths import ModelPaths
 from podium.models.tiny_pack import TinyPack
 from podium.multigpu.tdp_builder import TDP_OVERLAP
-from podium.pipelines.checks import STAGE_2_OVERLAP, _check_schedule, check_form, check_request
+from podium.pipelines.checks import (
+    STAGE_2_OVERLAP,
+    _check_schedule,
+    check_form,
+    check_guidance_mode,
+    check_request,
+)
 from podium.pipelines.schedules import check_strictly_falling, shifted_schedule
 
 CLIP = ClipFormat(64, 128, 9, Fraction(24))
@@ -62,6 +69,7 @@ def models(tiny_pack: Path) -> ModelPaths:
         {"images": (ImageSpec(Path("x.png"), 0), ImageSpec(Path("y.png"), 8))},
         {**GUIDED, "negative_prompt": "blurry", "num_inference_steps": 3, "video_guidance": GuidanceSpec(2)},
         {**GUIDED, "clip": replace(CLIP, width=384), "stage_2_tiles": (1, 7)},
+        {**GUIDED, "guidance_mode": GuidanceMode.MESH},
     ],
 )  # fmt: skip
 def test_values_that_can_be_made_pass(changed: dict[str, object]) -> None:
@@ -88,6 +96,7 @@ def test_values_that_can_be_made_pass(changed: dict[str, object]) -> None:
         ({"num_inference_steps": 8}, "Fast always takes 8 and 3 steps"),
         ({"audio_guidance": GuidanceSpec()}, "Fast is not guided, so it has no use for scales"),
         ({"distilled_lora_strengths": (0.0, 1.0)}, "distilled already"),
+        ({"guidance_mode": GuidanceMode.BATCHED}, "Fast is not guided, so it has no use for a way to run guidance"),
         ({"stage_2_tiles": (1, 1)}, "Fast makes its second stage of the whole picture"),
         ({**GUIDED, "negative_prompt": "\ud800"}, "The negative prompt holds something at its character 1"),
         ({**GUIDED, "stage_2_tiles": (2, 1)}, "2 rows of tiles cannot be made at this size.* Take 1 to 1"),
@@ -105,6 +114,28 @@ def test_values_that_can_be_made_pass(changed: dict[str, object]) -> None:
 def test_values_that_cannot_be_made_are_refused(changed: dict[str, object], sentence: str) -> None:
     with pytest.raises(JobRefusedError, match=sentence):
         check_form(replace(REQUEST, **changed))  # type: ignore[arg-type] # any field of a request
+
+
+@pytest.mark.parametrize("mode", list(GuidanceMode))
+def test_any_way_to_run_guidance_can_be_had_on_two_devices(mode: GuidanceMode) -> None:
+    check_guidance_mode(replace(REQUEST, pipeline=PipelineKind.HQ, guidance_mode=mode), 2)
+
+
+def test_guidance_cannot_be_spread_over_one_device() -> None:
+    request = replace(REQUEST, pipeline=PipelineKind.QUALITY, guidance_mode=GuidanceMode.MESH)
+    with pytest.raises(JobRefusedError, match="spread over two devices or more.* choose more devices"):
+        check_guidance_mode(request, 1)
+
+
+@pytest.mark.parametrize("mode", [GuidanceMode.BATCHED, GuidanceMode.MESH])
+def test_a_step_of_one_forward_has_nothing_to_batch_or_to_spread(mode: GuidanceMode) -> None:
+    plain = replace(
+        REQUEST, pipeline=PipelineKind.QUALITY, video_guidance=GuidanceSpec(), audio_guidance=GuidanceSpec()
+    )
+    with pytest.raises(JobRefusedError, match="each step takes one forward"):
+        check_guidance_mode(replace(plain, guidance_mode=mode), 4)
+    check_guidance_mode(replace(plain, guidance_mode=GuidanceMode.SEQUENTIAL), 4)
+    check_guidance_mode(replace(plain, guidance_mode=mode, audio_guidance=GuidanceSpec(cfg=2)), 4)
 
 
 def test_a_sound_request_passes_and_says_what_was_found(

@@ -53,7 +53,7 @@ class Watched:
     def __post_init__(self) -> None:
         self.video_ropes, self.audio_ropes = self.inner.video_ropes, self.inner.audio_ropes
 
-    def is_cold(self, video: StreamInput, audio: StreamInput) -> bool:
+    def is_cold(self, video: StreamInput, audio: StreamInput, perturbations: Perturbations | None = None) -> bool:
         return False
 
     def __call__(self, video: StreamInput, audio: StreamInput, perturbations: Perturbations | None = None) -> Any:

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from podium.jobs import GuidanceSpec
 from podium.models.transformer.inputs import Perturbations
+from podium.pipelines.generation_defaults import count_passes
 from podium.pipelines.guidance import (
     CONDITIONED,
     ContextChoice,
@@ -57,6 +58,7 @@ def test_a_pass_that_no_scale_needs_is_not_run(
     video: GuidanceSpec, audio: GuidanceSpec, expected: list[PassKind]
 ) -> None:
     assert kinds(Guidance(video, audio)) == expected
+    assert count_passes(video, audio) == len(expected)
 
 
 def test_only_the_unconditioned_pass_attends_the_negative_prompt() -> None:
@@ -152,6 +154,16 @@ def test_runners_ask_for_all_passes_in_order_as_often_as_they_say() -> None:
     assert [one.video for one in one_by_one] == [one.video for one in batch]
     # Each asks of the shape that it runs.
     assert (OneAfterAnother().is_cold(apart, passes), OneBatch().is_cold(together, passes)) == (False, True)
+
+
+def test_passes_one_after_another_are_cold_while_any_of_them_is() -> None:
+    passes = Guidance(GuidanceSpec(cfg=3), GuidanceSpec(modality=2)).passes_at(0)
+    warm = {C, U}
+    forward = Recorder()
+    forward.is_cold = lambda of: any(one.kind not in warm for one in of)  # type: ignore[method-assign] # of one test
+    assert OneAfterAnother().is_cold(forward, passes)
+    warm.add(I)
+    assert not OneAfterAnother().is_cold(forward, passes)
 
 
 def test_a_batch_perturbs_each_sample_as_its_pass_says() -> None:

@@ -253,8 +253,8 @@ class _ColdTransformer:
         self.video_ropes, self.audio_ropes = inner.video_ropes, inner.audio_ropes
         self.batches: list[int] = []
 
-    def is_cold(self, video: Any, audio: Any) -> bool:
-        del audio
+    def is_cold(self, video: Any, audio: Any, perturbations: Any = None) -> bool:
+        del audio, perturbations
         return len(video.latent) not in self.batches
 
     def __call__(self, video: Any, audio: Any, perturbations: Any = None) -> Any:

@@ -115,15 +115,26 @@ class Perturbations:
         A mask is made once for all: the host waits for each copy of one to a device.
         """
         video, audio, cross = (_keep(flags, like) for flags in (self.video, self.audio, self.isolated))
-        audio_blocks = self.blocks if self.audio_blocks is None else self.audio_blocks
         return [
             BlockKeeps(
                 video=video if block in self.blocks else True,
-                audio=audio if block in audio_blocks else True,
+                audio=audio if block in self._audio_blocks else True,
                 cross=cross,
             )
             for block in range(num_blocks)
         ]
+
+    def kinds_of_blocks(self, num_blocks: int) -> tuple[str, ...]:
+        """Return for each block three letters: of its operations, which all samples keep, none keeps or some do."""
+        video, audio, cross = (_kind(flags) for flags in (self.video, self.audio, self.isolated))
+        return tuple(
+            (video if block in self.blocks else _ALL) + (audio if block in self._audio_blocks else _ALL) + cross
+            for block in range(num_blocks)
+        )
+
+    @property
+    def _audio_blocks(self) -> frozenset[int]:
+        return self.blocks if self.audio_blocks is None else self.audio_blocks
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +146,17 @@ class BlockKeeps:
     cross: Tensor | bool = True
 
 
-def _keep(perturbed: tuple[bool, ...], like: Tensor) -> Tensor | bool:
+_ALL, _NONE, _SOME = "ans"
+
+
+def _kind(perturbed: tuple[bool, ...]) -> str:
     if not any(perturbed):
-        return True
-    if all(perturbed):
-        return False
+        return _ALL
+    return _NONE if all(perturbed) else _SOME
+
+
+def _keep(perturbed: tuple[bool, ...], like: Tensor) -> Tensor | bool:
+    kind = _kind(perturbed)
+    if kind != _SOME:
+        return kind == _ALL
     return torch.tensor([not p for p in perturbed], dtype=like.dtype, device=like.device)[:, None, None]

@@ -29,6 +29,8 @@ class Ropes:
 
 
 Shape = tuple[tuple[int, ...], ...]
+Graphs = tuple[Shape, tuple[str, ...]]
+"""What a forward's compiled code hangs on: its inputs' sizes, and what each block runs perturbed."""
 
 _MAX_SHAPES = 64
 
@@ -90,7 +92,7 @@ class AVTransformer(nn.Module):
         self.proj_out = nn.Linear(video.dim, video.channels)
         self.audio_proj_out = nn.Linear(audio.dim, audio.channels)
         self._is_compiled = False
-        self._warm_shapes: set[Shape] = set()
+        self._warm: set[Graphs] = set()
 
     @property
     def dtype(self) -> torch.dtype:
@@ -116,9 +118,9 @@ class AVTransformer(nn.Module):
         for block in self.transformer_blocks:
             block.compile(backend=backend, dynamic=False)
 
-    def is_cold(self, video: StreamInput, audio: StreamInput) -> bool:
+    def is_cold(self, video: StreamInput, audio: StreamInput, perturbations: Perturbations | None = None) -> bool:
         """Say whether a forward of these inputs would compile first."""
-        return self._is_compiled and _shape(video, audio) not in self._warm_shapes
+        return self._is_compiled and self._graphs(video, audio, perturbations or Perturbations()) not in self._warm
 
     def video_ropes(self, positions: Tensor) -> Ropes:
         """Return the rotary tables of video positions [B, 3, T, 2] (seconds, pixels, pixels); once a stage."""
@@ -142,7 +144,7 @@ class AVTransformer(nn.Module):
         """
         perturbations = perturbations or Perturbations()
         if self._is_compiled and video is not None and audio is not None:
-            self._warm_shapes.add(_shape(video, audio))
+            self._warm.add(self._graphs(video, audio, perturbations))
         # With one stream absent nothing crosses, so any level serves for its gate.
         video_state = audio_state = video_x = audio_x = video_emb = audio_emb = None
         if video is not None:
@@ -160,6 +162,9 @@ class AVTransformer(nn.Module):
             self._project_out(video_x, video_state, video_emb, self.scale_shift_table, self.proj_out),
             self._project_out(audio_x, audio_state, audio_emb, self.audio_scale_shift_table, self.audio_proj_out),
         )
+
+    def _graphs(self, video: StreamInput, audio: StreamInput, perturbations: Perturbations) -> Graphs:
+        return _shape(video, audio), perturbations.kinds_of_blocks(len(self.transformer_blocks))
 
     def _ropes(self, stream: StreamConfig, positions: Tensor) -> Ropes:
         config = self.config
@@ -232,6 +237,11 @@ class AVTransformer(nn.Module):
 
 def _shape(video: StreamInput, audio: StreamInput) -> Shape:
     return tuple(
-        (*stream.latent.shape, stream.timesteps.values.shape[1], int(stream.timesteps.index is None))
+        (
+            *stream.latent.shape,
+            stream.timesteps.values.shape[1],
+            int(stream.timesteps.index is None),
+            int(stream.attention_mask is None),
+        )
         for stream in (video, audio)
     )

@@ -8,43 +8,53 @@ from __future__ import annotations
 
 import runpy
 import sys
+import time
 from abc import abstractmethod
 from collections.abc import Callable, Generator, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import ClassVar, Generic, Protocol, TypedDict, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypedDict, TypeVar
 
 import torch
 import torch.distributed as dist
 
 from podium.errors import PodiumError
 from podium.heap import give_back_freed
-from podium.jobs import DurationRequest, EnhanceRequest, GenerationRequest, JobEvent, Phase, PipelineKind
+from podium.jobs import (
+    DurationRequest,
+    EnhanceRequest,
+    GenerationRequest,
+    JobEvent,
+    Phase,
+    PhaseEnded,
+    PhaseStarted,
+    PipelineKind,
+)
 from podium.models.builder import SingleGPUModelBuilder
 from podium.models.duration_head import duration_head_builder
 from podium.models.paths import ModelPaths
 from podium.models.registry import Registry, StateDictRegistry
-from podium.models.tiling import TileCountConfig
-from podium.models.transformer.model import AVTransformer
+from podium.models.residency import Place, ResidencyPlan
 from podium.models.weight_reader import OnProgress
 from podium.multigpu.agreement import agree_every
 from podium.multigpu.attention import AttentionManager
 from podium.multigpu.boundary import FleetBoundary
 from podium.multigpu.errors import RunnerError
 from podium.multigpu.gemma_builders import AccelerateGemmaBuilder
-from podium.multigpu.guidance_planner import GuidanceMode
 from podium.multigpu.links import LinkKind
+from podium.multigpu.residence import Residence
 from podium.multigpu.runner import MGPURunner
-from podium.multigpu.sequence_layout import DEFAULT_MAX_TOKENS, check_num_tokens
-from podium.multigpu.sp_builder import SequenceParallelBuilder
-from podium.multigpu.tdp_builder import TiledDataParallelBuilder
+from podium.multigpu.sequence_layout import DEFAULT_MAX_TOKENS, check_num_tokens, num_frames_behind
+from podium.multigpu.transformer_spread import TransformerSpread, single_gpu_builder
 from podium.multigpu.vae_builders import DistributedDecoderBuilder, decoder_tiling
+from podium.multigpu.waiting import ResidentBuilder
 from podium.multigpu.weight_tracker import TransformerWeightTracker
 from podium.pipelines.blocks.decoding import AudioDecoder, VideoDecoder
 from podium.pipelines.blocks.diffusion import DiffusionStage
 from podium.pipelines.blocks.placement import Placement
 from podium.pipelines.blocks.prompts import PromptEncoder
+from podium.pipelines.blocks.slots import BuilderSlot, FrameDecoder
+from podium.pipelines.blocks.upsampling import Upsampler
 from podium.pipelines.duration import predict_duration
 from podium.pipelines.enhancement import enhance_prompt
 from podium.pipelines.events import PipelineEvent
@@ -63,6 +73,7 @@ class ClipPipeline(Protocol):
 
     placement: Placement
     prompt_encoder: PromptEncoder
+    upsampler: Upsampler
     video_decoder: VideoDecoder
     audio_decoder: AudioDecoder
     on_progress: OnProgress | None
@@ -90,48 +101,6 @@ class PipelineArguments(TypedDict):
     dtype: torch.dtype
 
 
-@dataclass(frozen=True, slots=True)
-class TransformerSpread:
-    """Makes the builders that spread one transformer over the ranks; all of them share its weights.
-
-    Args:
-        group: The ranks.
-        attn_mgr: Exchanges between them.
-        registry: This process's loaded weights.
-        tracker: Owns the working copy.
-        is_compiled: Have the blocks compiled at the first forward of each shape.
-    """
-
-    group: dist.ProcessGroup = field(repr=False)
-    attn_mgr: AttentionManager = field(repr=False)
-    registry: Registry = field(repr=False)
-    tracker: TransformerWeightTracker = field(repr=False)
-    is_compiled: bool
-
-    def by_tokens(self, inner: SingleGPUModelBuilder[AVTransformer]) -> SequenceParallelBuilder:
-        """Return the builder of a stage whose tokens are shared out."""
-        return SequenceParallelBuilder(
-            inner=inner,
-            attn_mgr=self.attn_mgr,
-            registry=self.registry,
-            tracker=self.tracker,
-            is_compiled=self.is_compiled,
-        )
-
-    def by_tiles(
-        self, inner: SingleGPUModelBuilder[AVTransformer], tiling: TileCountConfig
-    ) -> TiledDataParallelBuilder:
-        """Return the builder of a stage in tiles."""
-        return TiledDataParallelBuilder(
-            inner=inner,
-            group=self.group,
-            tiling=tiling,
-            registry=self.registry,
-            tracker=self.tracker,
-            is_compiled=self.is_compiled,
-        )
-
-
 class ClipRunner(MGPURunner, Generic[P]):
     """Makes clips with one pipeline on every rank of a fleet."""
 
@@ -152,7 +121,7 @@ class ClipRunner(MGPURunner, Generic[P]):
         max_tokens: int = DEFAULT_MAX_TOKENS,
         preview_folder: str | Path | None = None,
         is_compiled: bool = False,
-        guidance_mode: str = "auto",
+        residency: ResidencyPlan | None = None,
     ) -> None:
         """Read the model and spread it.
 
@@ -168,7 +137,7 @@ class ClipRunner(MGPURunner, Generic[P]):
             max_tokens: Most video tokens a job may have.
             preview_folder: Where the first stage's clip goes; None makes none.
             is_compiled: Compile the transformer's blocks at the first job of each size.
-            guidance_mode: How the forwards of a guided step run: one of `GuidanceMode`.
+            residency: Where the parts of the model live; None keeps all of them on the devices.
 
         Raises:
             CheckpointError: A file cannot be read, or the distilled LoRA is missing.
@@ -185,11 +154,13 @@ class ClipRunner(MGPURunner, Generic[P]):
             *(None if path is None else Path(path) for path in named),
         )
         self._open_pipeline(quantization, DTYPES[dtype])
-        self._spread_prompts(DTYPES[dtype])
         self._max_tokens = max_tokens
-        self._guidance_mode = GuidanceMode(guidance_mode)
-        self._spread_transformer(DTYPES[dtype], is_compiled=is_compiled)
+        text_encoder = self._spread_prompts(DTYPES[dtype])
+        tracker = self._spread_transformer(DTYPES[dtype], is_compiled=is_compiled)
+        decoders = self._settle_decoders()
         self._spread_decoder()
+        self._residence = Residence(text_encoder, decoders, tracker, self._pipeline.placement)
+        self._residence.follow(residency or ResidencyPlan())
         self.job.begin_phase(Phase.LOADING)
         self._pipeline.load()
         self._previewer, self._stage_clips = self._make_previews(preview_folder)
@@ -202,6 +173,7 @@ class ClipRunner(MGPURunner, Generic[P]):
         enhance: EnhanceRequest | None = None,
         duration: DurationRequest | None = None,
         is_exercise: bool = False,
+        residency: ResidencyPlan | None = None,
     ) -> Iterator[JobEvent]:
         """Make one clip, write one prompt out, or tell how long a clip a prompt asks for.
 
@@ -213,6 +185,7 @@ class ClipRunner(MGPURunner, Generic[P]):
             enhance: The prompt to write out; `PromptEnhanced` comes last.
             duration: The prompt to tell the length of; `DurationPredicted` comes last.
             is_exercise: See that every rank reaches its device and the others.
+            residency: Where the parts of the model live from now on; None leaves them where they are.
 
         Yields:
             Job events, from the first rank alone.
@@ -223,6 +196,8 @@ class ClipRunner(MGPURunner, Generic[P]):
         if is_exercise:
             self._exercise()
         try:
+            if residency is not None:
+                yield from self._move_parts(residency)
             if enhance is not None:
                 encoder = self._pipeline.prompt_encoder
                 yield from enhance_prompt(encoder, enhance, self._boundary, is_first=self.rank == 0)
@@ -235,6 +210,25 @@ class ClipRunner(MGPURunner, Generic[P]):
         except PodiumError as error:
             # Pipelines refuse alike on all ranks: from the request and from files that all of them see.
             raise RunnerError(error.message, details=error.details) from error
+
+    def _move_parts(self, residency: ResidencyPlan) -> Iterator[JobEvent]:
+        # Ranks: every rank. Collectives: those of reading what is not there yet.
+        if residency == self._residence.plan:
+            return
+        began_s = time.perf_counter()
+        self.job.begin_phase(Phase.LOADING)
+        if self.rank == 0:
+            yield PhaseStarted(Phase.LOADING)
+        if self._previewer is not None:
+            # It has a decoder of its own, which no plan counts where decoders only visit.
+            self._previewer.use_decoder(None)
+        self._residence.follow(residency)
+        self._residence.preload(self._boundary.on_progress)
+        if self._previewer is not None:
+            self._previewer.use_decoder(self._preview_decoder())
+        give_back_freed()
+        if self.rank == 0:
+            yield PhaseEnded(Phase.LOADING, time.perf_counter() - began_s)
 
     def _exercise(self) -> None:
         # Ranks: every rank. Collectives: one sum over the transformer group.
@@ -292,8 +286,7 @@ class ClipRunner(MGPURunner, Generic[P]):
                 f"This fleet was started for the pipeline “{self.kind}”, and the clip is for “{request.pipeline}”. "
                 "Start a fleet for that one."
             )
-        num_pictures = sum(image.frame != 0 for image in request.images)
-        check_num_tokens(request.clip, self._max_tokens, num_pictures=num_pictures)
+        check_num_tokens(request.clip, self._max_tokens, num_pictures=num_frames_behind(request))
         made_with = {"attention_backend": ATTENTION_BACKEND, **self._arrange(request)}
         context = ReportContext(
             {**parameters, **made_with},
@@ -310,9 +303,9 @@ class ClipRunner(MGPURunner, Generic[P]):
         head = duration_head_builder(self._paths.duration_path, self._registry)
         return predict_duration(self._pipeline.prompt_encoder, head, request, self._boundary, is_first=self.rank == 0)
 
-    def _spread_prompts(self, dtype: torch.dtype) -> None:
+    def _spread_prompts(self, dtype: torch.dtype) -> AccelerateGemmaBuilder:
         groups, prompts = self.groups, self._pipeline.prompt_encoder
-        prompts.text_encoder_builder = AccelerateGemmaBuilder(
+        builder = AccelerateGemmaBuilder(
             self._paths.gemma_root,
             groups.gemma_group,
             groups.transformer_group,
@@ -321,10 +314,35 @@ class ClipRunner(MGPURunner, Generic[P]):
             dtype=dtype,
             control_group=groups.control_group,
         )
+        prompts.text_encoder_builder = builder
         prompts.cache = PromptCache(agree=partial(agree_every, group=groups.control_group))
+        return builder
 
-    def _spread_transformer(self, dtype: torch.dtype, *, is_compiled: bool) -> None:
+    def _settle_decoders(self) -> dict[str, ResidentBuilder[Any]]:
+        """Have the networks that a plan may send away built by builders that know where their weights are."""
+        pipeline = self._pipeline
+        prompts, upsampler = pipeline.prompt_encoder, pipeline.upsampler
+        video, audio = pipeline.video_decoder, pipeline.audio_decoder
+        prompts.embeddings_builder = embeddings = self._resident(prompts.embeddings_builder)
+        upsampler.upsampler_builder = enlarging = self._resident(upsampler.upsampler_builder)
+        video.decoder_builder = picture = self._resident(video.decoder_builder)
+        audio.decoder_builder = sound = self._resident(audio.decoder_builder)
+        audio.vocoder_builder = vocoder = self._resident(audio.vocoder_builder)
+        return {
+            "connectors": embeddings,
+            "upsampler": enlarging,
+            "video decoder": picture,
+            "audio decoder": sound,
+            "vocoder": vocoder,
+        }
+
+    def _resident(self, slot: BuilderSlot[Any]) -> ResidentBuilder[Any]:
+        assert isinstance(slot, SingleGPUModelBuilder), "a pipeline of one GPU builds its networks by itself"
+        return ResidentBuilder(slot, self._registry, self._pipeline.placement)
+
+    def _spread_transformer(self, dtype: torch.dtype, *, is_compiled: bool) -> TransformerWeightTracker:
         group = self.groups.transformer_group
+        tracker = TransformerWeightTracker(group, control_group=self.groups.control_group)
         video = single_gpu_builder(self._any_stage()).make_empty_module().config.video
         spread = TransformerSpread(
             group,
@@ -337,10 +355,11 @@ class ClipRunner(MGPURunner, Generic[P]):
                 sends_values_ahead=self.groups.links.get(self.world_size) in (LinkKind.PEER, LinkKind.HOST),
             ),
             self._registry,
-            TransformerWeightTracker(group, control_group=self.groups.control_group),
+            tracker,
             is_compiled,
         )
         self._spread_stages(spread)
+        return tracker
 
     def _spread_decoder(self) -> None:
         decoder = self._pipeline.video_decoder
@@ -360,17 +379,19 @@ class ClipRunner(MGPURunner, Generic[P]):
             return None, None
         pipeline, placement = self._pipeline, self._pipeline.placement
         decoder = self._own_decoder.decoder_builder.build(placement.device, placement.dtype)
-        previewer = Previewer(fit_latent_to_rgb(decoder, placement), decoder, placement)
+        to_rgb = fit_latent_to_rgb(decoder, placement)
+        del decoder
+        previewer = Previewer(to_rgb, self._preview_decoder(), placement)
         if folder is None:
             return previewer, None
         return previewer, StageClips(self._own_decoder, pipeline.audio_decoder, Path(folder))
 
-
-def single_gpu_builder(stage: DiffusionStage) -> SingleGPUModelBuilder[AVTransformer]:
-    """Return what a pipeline has put into a stage's slot itself."""
-    builder = stage.transformer_builder
-    assert isinstance(builder, SingleGPUModelBuilder), "a pipeline of one GPU builds its transformer by itself"
-    return builder
+    def _preview_decoder(self) -> FrameDecoder | None:
+        # Frames of steps come at any moment, and a decoder that only visits is there when a clip is decoded.
+        if self._residence.plan.decoders is not Place.DEVICE:
+            return None
+        placement = self._pipeline.placement
+        return self._own_decoder.decoder_builder.build(placement.device, placement.dtype)
 
 
 def run_command(kind: PipelineKind) -> None:

@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 from podium.jobs import PipelineKind
-from podium.multigpu.runners.clip_runner import (
-    ClipRunner,
-    PipelineArguments,
-    TransformerSpread,
-    run_command,
-    single_gpu_builder,
-)
+from podium.multigpu.runners.clip_runner import ClipRunner, PipelineArguments, run_command
+from podium.multigpu.transformer_spread import TransformerSpread, single_gpu_builder
 from podium.pipelines.blocks.diffusion import DiffusionStage
 from podium.pipelines.distilled import DistilledPipeline
 

@@ -16,9 +16,11 @@ from podium.models.paths import ModelPaths
 from podium.models.tiling import DimensionTilingConfig, TileCountConfig
 from podium.multigpu.errors import RunnerError
 from podium.multigpu.guidance_parallel import GuidanceParallel, free_device_bytes, transformer_size
-from podium.multigpu.runners.clip_runner import ClipRunner, TransformerSpread, single_gpu_builder
+from podium.multigpu.runners.clip_runner import ClipRunner
 from podium.multigpu.tdp_builder import TDP_OVERLAP, tdp_tiling
+from podium.multigpu.transformer_spread import TransformerSpread, single_gpu_builder
 from podium.pipelines.blocks.diffusion import DiffusionStage
+from podium.pipelines.checks import check_guidance_mode
 from podium.pipelines.guided import GuidedPipeline
 
 P = TypeVar("P", bound=GuidedPipeline)
@@ -39,7 +41,6 @@ class TwoStagesRunner(ClipRunner[P]):
             spread.attn_mgr,
             self.groups,
             transformer_size(inner.make_empty_module().config, self._pipeline.placement.dtype),
-            mode=self._guidance_mode,
             free_bytes=free_device_bytes(self.device),
         )
         self._guidance.open_teams()
@@ -48,12 +49,14 @@ class TwoStagesRunner(ClipRunner[P]):
         second.transformer_builder = spread.by_tokens(self._second_inner)
 
     def _arrange(self, request: GenerationRequest) -> Mapping[str, object]:
+        check_guidance_mode(request, self.world_size)
         tiling = choose_tiling(request, self.world_size)
         if tiling.num_tiles == 1:
             builder = self._spread.by_tokens(self._second_inner)
             self._pipeline.stage_2.transformer_builder = builder
         else:
             self._pipeline.stage_2.transformer_builder = self._spread.by_tiles(self._second_inner, tiling)
+        self._guidance.mode = request.guidance_mode
         self._guidance.begin_job()
         return {"stage_2": describe_tiling(tiling), "guidance": self._guidance.chosen}
 

@@ -316,7 +316,7 @@ class _Forward:
         return Denoised(self.state.video.latent, self.state.audio.latent)
 
     def is_cold(self, passes: Sequence[Pass]) -> bool:
-        return self.transformer.is_cold(*self._inputs(passes))
+        return self.transformer.is_cold(*self._inputs(passes), stack_perturbations(passes))
 
     def __call__(self, passes: Sequence[Pass]) -> list[Denoised]:
         video_v, audio_v = self.transformer(*self._inputs(passes), stack_perturbations(passes))

@@ -26,6 +26,15 @@ class BuilderSlot(Protocol[Built_co]):
         ...
 
 
+@runtime_checkable
+class Preloads(Protocol):
+    """What a slot has beside, where its network need not be made for its weights to be read."""
+
+    def preload(self, device: torch.device, dtype: torch.dtype, *, on_progress: OnProgress | None = None) -> None:
+        """Read the weights to where they live."""
+        ...
+
+
 class TextEncoder(Protocol):
     """Encodes prompts to hidden states."""
 
@@ -53,8 +62,8 @@ class Transformer(Protocol):
         """Return the tables of audio positions [1, 1, T, 2]."""
         ...
 
-    def is_cold(self, video: StreamInput, audio: StreamInput) -> bool:
-        """Say whether a forward of these inputs would compile first."""
+    def is_cold(self, video: StreamInput, audio: StreamInput, perturbations: Perturbations | None = None) -> bool:
+        """Say whether a forward of these inputs would compile first; alike on all ranks."""
         ...
 
     def __call__(
@@ -94,6 +103,7 @@ __all__ = [
     "OwnSchedule",
     "PassForward",
     "PassRunner",
+    "Preloads",
     "TextEncoder",
     "Transformer",
     "TransformerSlot",

@@ -14,6 +14,7 @@ from podium.models.paths import ModelPaths
 from podium.ui.state.loras import LoraStackState
 from podium.ui.state.pack import PackState
 from podium.ui.state.ports import HelperPort
+from podium.ui.state.sentences import said_of
 from podium.ui.state.values import ClipOffer, ErrorMessage
 
 
@@ -72,7 +73,7 @@ class ClipOpener(QObject):
     def _take(self, path: Path, answer: Answer[ClipContents]) -> None:
         contents = answer.value
         if contents is None:
-            self.failed.emit(ErrorMessage("") if answer.error is None else ErrorMessage.of(answer.error))
+            self.failed.emit(ErrorMessage("") if answer.error is None else said_of(answer.error))
             return
         if contents.models is not None:
             self._models[contents.request.output_path] = contents.models

@@ -19,6 +19,7 @@ from podium.ui.state.loras import LoraStackState
 from podium.ui.state.ports import HelperPort
 from podium.ui.state.prompts import PromptsState
 from podium.ui.state.queue import QueueState
+from podium.ui.state.sentences import said
 from podium.ui.state.values import FleetSpec, QueueEntry
 
 
@@ -115,5 +116,5 @@ class ClipOrders(QObject):
         try:
             work()
         except LibraryError as error:
-            problem = error.message
+            problem = said(error.message)
         self.kept.emit(problem)

@@ -13,13 +13,14 @@ from PySide6.QtCore import QObject, Signal
 from podium.errors import JobRefusedError, PodiumError
 from podium.geometry import SIZE_STEP_PX, ClipFormat, parse_fps, snap_num_frames
 from podium.helper.requests import TokenCount
-from podium.jobs import GenerationRequest, LoraSpec, PipelineKind
+from podium.jobs import GenerationRequest, GuidanceMode, LoraSpec, PipelineKind
 from podium.models.paths import ModelPaths
 from podium.ui.state.guidance import GuidanceState
 from podium.ui.state.images import ImagesState
 from podium.ui.state.keyframes import KeyframesState
 from podium.ui.state.observable import ObservableState
 from podium.ui.state.ports import HelperPort
+from podium.ui.state.sentences import said
 from podium.ui.state.sizes import SIZE_STEPS_PX, aspect_of, size_for, snap_side
 from podium.ui.state.token_counter import TokenCounter
 from podium.ui.state.values import Aspect, ReusePart
@@ -310,6 +311,8 @@ class ComposeState(ObservableState):
             audio_guidance=guidance.audio if is_guided else None,
             distilled_lora_strengths=guidance.lora_strengths if is_guided else None,
             generated_keyframes=self.keyframes.asked,
+            stage_2_tiles=guidance.stage_2_tiles if is_guided else None,
+            guidance_mode=guidance.mode if is_guided else GuidanceMode.AUTO,
         )
 
     def restore(self, request: GenerationRequest, parts: Collection[ReusePart]) -> None:
@@ -346,7 +349,7 @@ class ComposeState(ObservableState):
         self._update(problem=self._find_problem())
 
     def _refuse(self, error: PodiumError) -> None:
-        self._refusal = error.message
+        self._refusal = said(error.message)
         self._update(problem=self._find_problem())
 
     def _take_length(self, fps: Fraction, duration_s: float) -> None:

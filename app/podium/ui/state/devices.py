@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from podium.helper.requests import Answer, DeviceReport, ListDevices
 from podium.ui.state.observable import ObservableState
 from podium.ui.state.ports import HelperPort
+from podium.ui.state.sentences import said
 from podium.ui.state.values import DeviceChoice, DeviceRow
 
 ANSWER_LIMIT_MS = 20_000
@@ -132,14 +133,14 @@ class DevicesState(ObservableState):
         self._limit.stop()
         self._has_listed = True
         rows = tuple(
-            DeviceRow(r.index, r.uuid, r.name, r.bus_id, r.total_bytes, r.used_bytes, r.sentence)
+            DeviceRow(r.index, r.uuid, r.name, r.bus_id, r.total_bytes, r.used_bytes, said(r.sentence))
             for r in answer.value or ()
         )
         # Rows first: whoever waits for the end of the listing looks at them.
         self._show(rows, cpu_ranks=self._cpu_ranks)
         self._update(is_listing=False)
         if answer.error is not None and self._cpu_ranks is None:
-            self._update(problem=answer.error.message)
+            self._update(problem=said(answer.error.message))
 
     def _give_up(self) -> None:
         self._has_listed = True

@@ -17,6 +17,7 @@ from podium.ui.state.job import JobState
 from podium.ui.state.orders import JobOrder
 from podium.ui.state.ports import HelperPort
 from podium.ui.state.queue import QueueState
+from podium.ui.state.sentences import said, said_of
 from podium.ui.state.timing import Timings
 from podium.ui.state.values import EntryStatus, ErrorMessage, FleetSpec, JobPhase, QueueEntry
 
@@ -126,6 +127,7 @@ class EntryRunner(QObject):
             quantization=spec.quantization,
             files=entry.files,
             is_on_cpu=spec.choice.cpu_ranks is not None,
+            devices=spec.choice.devices if spec.choice.cpu_ranks is None else (),
         )
         self._helper.ask(check, partial(self._take_check, JobOrder(entry.key, spec, request)))
         return False
@@ -145,10 +147,12 @@ class EntryRunner(QObject):
         if self._job.key != order.key or self._job.phase is not JobPhase.CHECKING:
             return
         if answer.value is None:
-            self._job.refuse(ErrorMessage("") if answer.error is None else ErrorMessage.of(answer.error))
+            self._job.refuse(ErrorMessage("") if answer.error is None else said_of(answer.error))
             return
-        self._job.wait_for_fleet()
-        self.job_ordered.emit(replace(order, parameters=answer.value.parameters))
+        notes = tuple(map(said, answer.value.notes))
+        self._queue.note_check(order.key, notes)
+        self._job.wait_for_fleet(notes)
+        self.job_ordered.emit(replace(order, parameters=answer.value.parameters, residency=answer.value.residency))
 
     def _take_recovered(self, entry: QueueEntry, answer: Answer[ClipContents]) -> None:
         current = next((other for other in self._queue.entries if other.key == entry.key), None)

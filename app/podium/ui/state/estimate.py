@@ -9,6 +9,7 @@ from functools import partial
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from podium.helper.requests import Answer, DeviceNeed, EstimateJob, JobEstimate
+from podium.jobs import GuidanceMode, GuidanceSpec
 from podium.models.residency import ResidencyPlan
 from podium.ui.state.compose import ComposeState
 from podium.ui.state.devices import DevicesState
@@ -202,7 +203,14 @@ class EstimateState(ObservableState):
             held_bytes=held_bytes // _STEP_BYTES * _STEP_BYTES,
             names=tuple(self.tr("GPU {0}").format(row.index) for row in chosen if row is not None),
             num_more=num_free if chosen else 0,
+            guidance=self._guidance(),
         )
+
+    def _guidance(self) -> tuple[GuidanceMode, GuidanceSpec, GuidanceSpec] | None:
+        guidance = self._compose.guidance
+        if not self._compose.pipeline.is_guided or guidance.video is None or guidance.audio is None:
+            return None
+        return guidance.choice.mode, guidance.video, guidance.audio
 
     def _num_images(self) -> int:
         """Return the pictures; key frames that the model makes itself take the room of as many."""

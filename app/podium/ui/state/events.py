@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from podium.jobs import ClipFinished, DurationPredicted, JobEvent, Phase, PromptEnhanced
+from podium.ui.state.links import FleetLinks
 from podium.ui.state.values import ErrorMessage, FleetSpec, JobPhase
 
 
@@ -17,10 +18,11 @@ class FleetStarting:
 
 @dataclass(frozen=True, slots=True)
 class FleetReady:
-    """The fleet is up, `duration_s` seconds after its start began."""
+    """The fleet is up, `duration_s` seconds after its start began; its GPUs reach each other by `links`."""
 
     spec: FleetSpec
     duration_s: float
+    links: FleetLinks = field(default_factory=FleetLinks)
 
 
 @dataclass(frozen=True, slots=True)

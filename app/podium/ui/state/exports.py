@@ -14,6 +14,7 @@ from podium.ui.state.images import FramePlace
 from podium.ui.state.observable import ObservableState
 from podium.ui.state.pictures import KeptPictures
 from podium.ui.state.ports import HelperPort
+from podium.ui.state.sentences import said_of
 from podium.ui.state.values import ErrorMessage
 
 POLL_MS = 200
@@ -132,7 +133,7 @@ class ExportsState(ObservableState):
     def _ask_frame(self, request: SaveFrame, place: FramePlace | None) -> None:
         def take(answer: Answer[Path]) -> None:
             if answer.value is None:
-                self._update(error=None if answer.error is None else ErrorMessage.of(answer.error))
+                self._update(error=None if answer.error is None else said_of(answer.error))
             elif place is None:
                 self.frame_saved.emit(answer.value)
             else:
@@ -157,7 +158,7 @@ class ExportsState(ObservableState):
             return
         self._poll_timer.stop()
         is_failure = answer.error is not None and not isinstance(answer.error, ExportCancelledError)
-        error = ErrorMessage.of(answer.error) if answer.error is not None and is_failure else None
+        error = said_of(answer.error) if answer.error is not None and is_failure else None
         self._update(job=None, written=answer.value, error=error)
 
 

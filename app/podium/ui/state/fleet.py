@@ -17,15 +17,17 @@ from podium.ui.state.events import (
     FleetStopped,
     FleetStopping,
 )
+from podium.ui.state.force_timer import ForceTimer
 from podium.ui.state.freeing import FIRST_READING, PATIENCE_READINGS, HeldMemory, Remainder, held_by, remainders
+from podium.ui.state.links import FleetLinks
+from podium.ui.state.numbers import bytes_in_words
 from podium.ui.state.observable import ObservableState
 from podium.ui.state.ports import FleetControls
 from podium.ui.state.readings import MachineReading
-from podium.ui.state.values import DeviceRow, ErrorMessage, FleetPhase, FleetSpec, RankRow
+from podium.ui.state.values import CancelPhase, DeviceRow, ErrorMessage, FleetPhase, FleetSpec, RankRow
 
 POLL_MS = 250
 DEAD = "dead"
-_GB = 2**30
 _MAX_DEVICES_SAID = 2
 
 
@@ -44,6 +46,9 @@ class FleetState(ObservableState):
     error_changed = Signal()
     note_changed = Signal()
     start_duration_s_changed = Signal()
+    links_changed = Signal()
+    stop_phase_changed = Signal()
+    force_cost_changed = Signal()
     start_requested = Signal()
     """The artist wants a fleet before there is a job."""
     stop_requested = Signal()
@@ -59,6 +64,11 @@ class FleetState(ObservableState):
         self._error: ErrorMessage | None = None
         self._note = ""
         self._start_duration_s: float | None = None
+        self._links = FleetLinks()
+        self._stop_phase = CancelPhase.NONE
+        self._force_cost = ""
+        self._force_timer = ForceTimer(self)
+        self._force_timer.timeout.connect(self._offer_force)
         self._spec: FleetSpec | None = None
         self._memory_bytes: dict[int, int] = {}
         self._devices: tuple[DeviceRow, ...] = ()
@@ -71,6 +81,7 @@ class FleetState(ObservableState):
         self._poll_timer = QTimer(self)
         self._poll_timer.setInterval(POLL_MS)
         self._poll_timer.timeout.connect(self._poll)
+        self.phase_changed.connect(self._on_phase_changed)
 
     @property
     def phase(self) -> FleetPhase:
@@ -113,6 +124,21 @@ class FleetState(ObservableState):
         return self._start_duration_s
 
     @property
+    def links(self) -> FleetLinks:
+        """Return how the GPUs of the fleet reach each other; nothing without a fleet."""
+        return self._links
+
+    @property
+    def stop_phase(self) -> CancelPhase:
+        """Return what the button is that ends the fleet: softly first, and by force where that is not heard."""
+        return self._stop_phase
+
+    @property
+    def force_cost(self) -> str:
+        """Return a sentence on what a force stop costs; empty while it is not offered."""
+        return self._force_cost
+
+    @property
     def spec(self) -> FleetSpec | None:
         """Return what the fleet was started with; None before the first."""
         return self._spec
@@ -150,7 +176,12 @@ class FleetState(ObservableState):
         self._update(phase=FleetPhase.STOPPING)
         self.stop_requested.emit()
         if was_starting:
-            self._controls.force_stop()
+            self._kill()
+
+    def force_stop(self) -> None:
+        """Kill a fleet that was told to end and does not; only where that is offered."""
+        if self._stop_phase is CancelPhase.CAN_FORCE:
+            self._kill()
 
     def unload(self) -> None:
         """Give the memory of an idle fleet back; `note` tells once it is free. The next clip loads weights again."""
@@ -169,8 +200,9 @@ class FleetState(ObservableState):
                 note = self._note if self._phase in (FleetPhase.FAILED, FleetPhase.BLOCKED) else ""
                 self._update(phase=FleetPhase.STARTING, error=None, note=note)
                 self._poll_timer.start()
-            case FleetReady(_, duration_s):
-                self._update(phase=FleetPhase.READY, start_duration_s=duration_s, note="")
+            case FleetReady(_, duration_s, links):
+                self._force_timer.note_start_duration(duration_s)
+                self._update(phase=FleetPhase.READY, start_duration_s=duration_s, links=links, note="")
             case FleetStopping():
                 self._update(phase=FleetPhase.STOPPING)
             case FleetStopped():
@@ -209,15 +241,35 @@ class FleetState(ObservableState):
     def close(self) -> None:
         """Look no more: the window goes."""
         self._poll_timer.stop()
+        self._force_timer.stop()
+
+    def _kill(self) -> None:
+        self._force_timer.stop()
+        self._update(stop_phase=CancelPhase.FORCING, force_cost="")
+        self._controls.force_stop()
+
+    def _offer_force(self) -> None:
+        if self._phase is FleetPhase.STOPPING:
+            self._update(stop_phase=CancelPhase.CAN_FORCE, force_cost=self._force_timer.cost)
+
+    def _on_phase_changed(self) -> None:
+        if self._phase is FleetPhase.STOPPING:
+            self._force_timer.begin()
+            stop_phase = CancelPhase.CANCELLING
+        else:
+            self._force_timer.stop()
+            stop_phase = CancelPhase.CAN_CANCEL if self.can_stop else CancelPhase.NONE
+        self._update(stop_phase=stop_phase, force_cost="")
 
     def _rest(self, phase: FleetPhase) -> None:
         self._poll_timer.stop()
-        self._update(phase=phase, rows=(), note="", error=None)
+        self._update(phase=phase, rows=(), note="", error=None, links=FleetLinks())
         self._show_cards()
 
     def _poll(self) -> None:
         rows = self._controls.rank_rows()
         self._update(rows=tuple(replace(row, memory_bytes=self._memory_bytes.get(row.rank)) for row in rows))
+        self._force_timer.note_ranks(self._rows)
         self._show_cards()
         if self._phase is FleetPhase.READY and any(row.text == DEAD for row in rows):
             self.check_requested.emit()
@@ -241,9 +293,9 @@ class FleetState(ObservableState):
 
     def _freed_in_words(self, held: Sequence[HeldMemory]) -> str:
         if len(held) > _MAX_DEVICES_SAID:
-            total = _size(sum(one.num_bytes for one in held))
+            total = bytes_in_words(sum(one.num_bytes for one in held))
             return self.tr("{0} freed on {1} devices.").format(total, len(held))
-        places = [self.tr("{0} freed on {1}").format(_size(one.num_bytes), self._place(one)) for one in held]
+        places = [self.tr("{0} freed on {1}").format(bytes_in_words(one.num_bytes), self._place(one)) for one in held]
         return self.tr("{0}.").format(", ".join(places))
 
     def _remainder_in_words(self, left: Remainder) -> str:
@@ -251,11 +303,7 @@ class FleetState(ObservableState):
         if left.num_bytes is None:
             return self.tr("Whether the memory on {0} is free cannot be told: it gives no answer.").format(place)
         text = self.tr("{0} on {1} are held still, by {2}.")
-        return text.format(_size(left.num_bytes), place, "; ".join(left.holders))
+        return text.format(bytes_in_words(left.num_bytes), place, "; ".join(left.holders))
 
     def _place(self, held: HeldMemory) -> str:
         return self.tr("the CPU") if held.index is None else self.tr("GPU {0}").format(held.index)
-
-
-def _size(num_bytes: int) -> str:
-    return f"{num_bytes / _GB:.1f} GB"

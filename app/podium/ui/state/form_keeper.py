@@ -9,6 +9,7 @@ from podium.library.texts import FormStore
 from podium.ui.state.compose import ComposeState
 from podium.ui.state.compose_form import form_of, restore_form
 from podium.ui.state.loras import LoraStackState
+from podium.ui.state.sentences import said
 
 DELAY_MS = 1000
 _COMPOSE, _LORAS = "compose", "loras"
@@ -42,7 +43,7 @@ class FormKeeper(QObject):
         try:
             form = self._store.load()
         except LibraryError as error:
-            self.failed.emit(error.message)
+            self.failed.emit(said(error.message))
             return
         if form is None:
             return
@@ -69,6 +70,6 @@ class FormKeeper(QObject):
         try:
             self._store.save({_COMPOSE: form_of(self._compose), _LORAS: self._loras.form()})
         except LibraryError as error:
-            self.failed.emit(error.message)
+            self.failed.emit(said(error.message))
         else:
             self.failed.emit("")

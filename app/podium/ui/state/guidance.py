@@ -10,7 +10,7 @@ from functools import partial
 from PySide6.QtCore import QObject, Signal
 
 from podium.helper.requests import Answer, GetDefaults, GuidanceDefaults
-from podium.jobs import GenerationRequest, GuidanceSpec, PipelineKind
+from podium.jobs import GenerationRequest, GuidanceMode, GuidanceSpec, PipelineKind
 from podium.models.paths import ModelPaths
 from podium.ui.state.observable import ObservableState
 from podium.ui.state.ports import HelperPort
@@ -20,20 +20,28 @@ MAX_SCALE = 100.0
 MAX_LORA_STRENGTH = 10.0
 MAX_SKIP_STEP = 50
 MAX_NUM_BLOCKS = 1000
+MAX_TILES = 64
 
 
 @dataclass(frozen=True, slots=True)
 class GuidanceChoice:
-    """What the artist set otherwise than the model's own; None is the model's own."""
+    """What the artist set otherwise than the model's own; None is the model's own.
+
+    Args:
+        stage_2_tiles: Rows and columns of the second stage's tiles; None takes what suits the fleet.
+        mode: How the passes of a step run.
+    """
 
     num_steps: int | None = None
     video: GuidanceSpec | None = None
     audio: GuidanceSpec | None = None
     lora_strengths: tuple[float, float] | None = None
+    stage_2_tiles: tuple[int, int] | None = None
+    mode: GuidanceMode = GuidanceMode.AUTO
 
 
 class GuidanceState(ObservableState):
-    """Steps, guidance of both streams, and the distilled LoRA's strengths; each guided pipeline has its own.
+    """Steps, guidance of both streams, the distilled LoRA's strengths, and how it runs; each pipeline has its own.
 
     Until a model is known only its place can be shown: `defaults` is None, and nothing can be set.
 
@@ -137,6 +145,15 @@ class GuidanceState(ObservableState):
             strengths = (_within(stage_1, MAX_LORA_STRENGTH), _within(stage_2, MAX_LORA_STRENGTH))
             self._choose(lora_strengths=None if strengths == self._defaults.lora_strengths else strengths)
 
+    def set_stage_2_tiles(self, tiles: tuple[int, int] | None) -> None:
+        """Choose rows and columns of the second stage's tiles, 1 to 64 each; None leaves them to the fleet."""
+        within = None if tiles is None else (_within_tiles(tiles[0]), _within_tiles(tiles[1]))
+        self._choose(stage_2_tiles=within)
+
+    def set_mode(self, mode: GuidanceMode) -> None:
+        """Choose how the passes of a step run; the clip is the same but for rounding."""
+        self._choose(mode=mode)
+
     def reset(self) -> None:
         """Take the model's own values again."""
         self._take_choice(GuidanceChoice())
@@ -149,6 +166,8 @@ class GuidanceState(ObservableState):
                 request.video_guidance,
                 request.audio_guidance,
                 request.distilled_lora_strengths,
+                request.stage_2_tiles,
+                request.guidance_mode,
             )
         )
 
@@ -210,17 +229,32 @@ def _within(value: float, most: float) -> float:
 
 
 def _to_form(choice: GuidanceChoice) -> dict[str, object]:
-    return {name: value for name, value in asdict(choice).items() if value is not None}
+    values = asdict(choice) | {"mode": None if choice.mode is GuidanceMode.AUTO else choice.mode.value}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _from_form(values: Mapping[str, object]) -> GuidanceChoice:
-    steps, strengths = values.get("num_steps"), values.get("lora_strengths")
+    steps, strengths, mode = values.get("num_steps"), values.get("lora_strengths"), values.get("mode")
     return GuidanceChoice(
         num_steps=min(MAX_STEPS, max(1, steps)) if isinstance(steps, int) else None,
         video=_spec_from_form(values.get("video")),
         audio=_spec_from_form(values.get("audio")),
         lora_strengths=_pair_from_form(strengths),
+        stage_2_tiles=_tiles_from_form(values.get("stage_2_tiles")),
+        mode=next((known for known in GuidanceMode if known.value == mode), GuidanceMode.AUTO),
     )
+
+
+def _within_tiles(count: int) -> int:
+    return min(MAX_TILES, max(1, count))
+
+
+def _tiles_from_form(value: object) -> tuple[int, int] | None:
+    match value:
+        case [int(rows), int(columns)]:
+            return _within_tiles(rows), _within_tiles(columns)
+        case _:
+            return None
 
 
 def _pair_from_form(value: object) -> tuple[float, float] | None:

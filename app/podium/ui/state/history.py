@@ -19,6 +19,7 @@ from podium.ui.state.history_model import HistoryModel
 from podium.ui.state.history_rows import from_row, spec_in, to_row
 from podium.ui.state.observable import ObservableState
 from podium.ui.state.ports import HelperPort, TrashPort
+from podium.ui.state.sentences import said
 from podium.ui.state.thumbnails import ThumbnailLoader
 from podium.ui.state.values import FleetSpec, HistoryEntry
 
@@ -72,7 +73,7 @@ class HistoryState(ObservableState):
         self._model_filter = ""
         self._lora_names: tuple[str, ...] = ()
         self._model_names: tuple[str, ...] = ()
-        self._problem = self._lasting_problem = library.problem
+        self._problem = self._lasting_problem = said(library.problem)
         self._is_library_at_fault = False
         # Newest last, with the queue's entries that they were; their keys count down from -1.
         self._unkept: list[tuple[HistoryEntry, HistoryRow, int | None]] = []
@@ -320,7 +321,7 @@ class HistoryState(ObservableState):
             work()
         except LibraryError as error:
             self._is_library_at_fault = True
-            self._update(problem=error.message)
+            self._update(problem=said(error.message))
             return False
         # What waits to be kept is not kept because something else could be read.
         if self._is_library_at_fault and not self._unkept:

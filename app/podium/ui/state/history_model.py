@@ -8,6 +8,7 @@ from dataclasses import replace
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
 from podium.helper.requests import Thumbnail
+from podium.ui.state.numbers import number_in_words
 from podium.ui.state.values import HistoryEntry
 
 PAGE_ENTRIES = 200
@@ -147,8 +148,9 @@ class HistoryModel(QAbstractListModel):
 
     def _words(self, entry: HistoryEntry) -> str:
         clip = entry.clip.clip
-        text = self.tr("{0}, {1} by {2} pixels, {3:.1f} seconds, seed {4}")
-        words = text.format(entry.title, clip.width, clip.height, float(clip.duration_s), entry.request.seed)
+        text = self.tr("{0}, {1} by {2} pixels, {3} seconds, seed {4}")
+        duration = number_in_words(float(clip.duration_s), 1)
+        words = text.format(entry.title, clip.width, clip.height, duration, entry.request.seed)
         return self.tr("{0}, starred").format(words) if entry.is_starred else words
 
     def _count_rows(self) -> None:

@@ -17,6 +17,7 @@ from podium.helper.requests import Answer, MakeThumbnail, Thumbnail
 from podium.jobs import ImageSpec
 from podium.ui.state.observable import ObservableState
 from podium.ui.state.ports import HelperPort
+from podium.ui.state.sentences import said
 
 THUMBNAIL_PX = 160
 MAX_CRF = 51
@@ -215,7 +216,7 @@ class ImagesState(ObservableState):
             self._update(removed_names=tuple(item.path.name for item in gone))
 
     def _take_thumbnail(self, key: int, answer: Answer[Thumbnail]) -> None:
-        problem = "" if answer.error is None else answer.error.message
+        problem = "" if answer.error is None else said(answer.error.message)
         # It may have been taken out meanwhile, and come back.
         self._before_removal = tuple(
             replace(item, thumbnail=answer.value, problem=problem) if item.key == key else item

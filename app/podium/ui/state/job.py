@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from podium.jobs import (
     ClipFinished,
@@ -19,15 +19,11 @@ from podium.jobs import (
     PreviewPicture,
 )
 from podium.ui.state.events import JobEnded, JobNews
+from podium.ui.state.force_timer import ForceTimer
 from podium.ui.state.observable import ObservableState
 from podium.ui.state.ports import FleetControls
 from podium.ui.state.progress import JobProgress
 from podium.ui.state.values import CancelPhase, ErrorMessage, JobPhase, PhaseRow, RankRow
-
-FORCE_AFTER_S = 5.0
-FORCE_AFTER_STEPS = 3.0
-MIN_CANCELLING_S = 1.0
-"""A second press so soon after the first is a double click, and never forces."""
 
 
 class JobState(ObservableState):
@@ -48,6 +44,7 @@ class JobState(ObservableState):
     clip_changed = Signal()
     error_changed = Signal()
     lora_summaries_changed = Signal()
+    notes_changed = Signal()
     cancel_phase_changed = Signal()
     force_cost_changed = Signal()
     ended = Signal(object)
@@ -58,7 +55,6 @@ class JobState(ObservableState):
     ) -> None:
         super().__init__(parent)
         self._controls = controls
-        self._now_s = now_s
         self._key: int | None = None
         self._format: ClipFormat | None = None
         self._progress = JobProgress()
@@ -74,12 +70,9 @@ class JobState(ObservableState):
         self._lora_summaries: tuple[str, ...] = ()
         self._cancel_phase = CancelPhase.NONE
         self._force_cost = ""
-        self._start_duration_s: float | None = None
-        self._has_silent_rank = False
+        self._notes: tuple[str, ...] = ()
         self._is_cancel_due = False
-        self._cancelled_at_s = 0.0
-        self._force_timer = QTimer(self)
-        self._force_timer.setSingleShot(True)
+        self._force_timer = ForceTimer(self, now_s=now_s)
         self._force_timer.timeout.connect(self._offer_force)
 
     @property
@@ -143,6 +136,11 @@ class JobState(ObservableState):
         return self._lora_summaries
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """Return what its check had to say without refusing it, a sentence each."""
+        return self._notes
+
+    @property
     def cancel_phase(self) -> CancelPhase:
         """Return what the cancel button is."""
         return self._cancel_phase
@@ -170,10 +168,9 @@ class JobState(ObservableState):
             self._end(JobPhase.STOPPED)
             return
         assert self._key is not None, "a job that can be cancelled has a number"
-        self._cancelled_at_s = self._now_s()
         self._update(cancel_phase=CancelPhase.CANCELLING)
         self._controls.cancel(self._key)
-        self._schedule_force()
+        self._force_timer.begin(self._progress.step_median_s)
 
     def cancel_soon(self) -> None:
         """Ask softly, also while the fleet starts: the job ends before its first step then."""
@@ -206,7 +203,7 @@ class JobState(ObservableState):
         """
         self._key, self._format = key, clip
         self._progress = JobProgress(dict(known_s or {}))
-        self._has_silent_rank = self._is_cancel_due = False
+        self._is_cancel_due = False
         self._update(
             phase=JobPhase.CHECKING,
             picture=None,
@@ -215,6 +212,7 @@ class JobState(ObservableState):
             clip=None,
             error=None,
             lora_summaries=(),
+            notes=(),
             cancel_phase=CancelPhase.CAN_CANCEL,
             force_cost="",
         )
@@ -224,9 +222,14 @@ class JobState(ObservableState):
         """Show that the job cannot be made as it was asked for."""
         self._end(JobPhase.REFUSED, error=message)
 
-    def wait_for_fleet(self) -> None:
-        """Show that the job waits for its fleet: there is no stream to ask, so only force is left."""
-        self._update(phase=JobPhase.WAITING, cancel_phase=CancelPhase.CAN_FORCE, force_cost=self._cost())
+    def wait_for_fleet(self, notes: tuple[str, ...] = ()) -> None:
+        """Show that the job waits for its fleet: there is no stream to ask, so only force is left.
+
+        Args:
+            notes: What its check had to say without refusing it.
+        """
+        cost = self._force_timer.cost
+        self._update(phase=JobPhase.WAITING, notes=notes, cancel_phase=CancelPhase.CAN_FORCE, force_cost=cost)
 
     def start(self, key: int) -> None:
         """Show that the ranks have the job."""
@@ -256,13 +259,11 @@ class JobState(ObservableState):
 
     def note_ranks(self, rows: tuple[RankRow, ...]) -> None:
         """Take in how the ranks are: one that does not respond will not answer a soft cancel either."""
-        self._has_silent_rank = any(not row.is_responding for row in rows)
-        if self._has_silent_rank and self._cancel_phase is CancelPhase.CANCELLING:
-            self._schedule_force()
+        self._force_timer.note_ranks(rows)
 
     def note_start_duration(self, duration_s: float | None) -> None:
         """Take in how long a fleet's start takes: what a force stop costs."""
-        self._start_duration_s = duration_s
+        self._force_timer.note_start_duration(duration_s)
 
     def end(self, event: JobEnded) -> None:
         """Show how the job ended."""
@@ -301,19 +302,6 @@ class JobState(ObservableState):
         progress = self._progress
         self._update(phases=progress.rows, fraction=progress.fraction, time_left_s=progress.time_left_s)
 
-    def _schedule_force(self) -> None:
-        patience_s = max(FORCE_AFTER_S, FORCE_AFTER_STEPS * self._progress.step_median_s)
-        if self._has_silent_rank:
-            patience_s = MIN_CANCELLING_S
-        left_s = self._cancelled_at_s + patience_s - self._now_s()
-        self._force_timer.start(max(0, round(left_s * 1000)))
-
     def _offer_force(self) -> None:
         if self._cancel_phase is CancelPhase.CANCELLING:
-            self._update(cancel_phase=CancelPhase.CAN_FORCE, force_cost=self._cost())
-
-    def _cost(self) -> str:
-        if self._start_duration_s is None:
-            return self.tr("Force stop ends the fleet at once; the weights load again.")
-        text = self.tr("Force stop ends the fleet at once; the weights load again, about {0} s.")
-        return text.format(max(1, round(self._start_duration_s)))
+            self._update(cancel_phase=CancelPhase.CAN_FORCE, force_cost=self._force_timer.cost)

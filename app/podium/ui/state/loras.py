@@ -13,8 +13,10 @@ from PySide6.QtCore import QObject, Signal
 from podium.helper.requests import Answer, ReadLora
 from podium.jobs import BranchStrengths, LoraSpec
 from podium.models.lora_keys import MAX_STRENGTH, LoraReport
+from podium.models.lora_origin import is_for_another
 from podium.ui.state.observable import ObservableState
 from podium.ui.state.ports import HelperPort
+from podium.ui.state.sentences import said
 from podium.ui.state.values import LoraItem
 
 USUAL_STRENGTH = 4.0
@@ -30,13 +32,16 @@ class LoraStackState(ObservableState):
 
     items_changed = Signal()
     problem_changed = Signal()
+    note_changed = Signal()
 
     def __init__(self, helper: HelperPort, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._helper = helper
         self._checkpoint_path: Path | None = None
+        self._model_name = ""
         self._items: tuple[LoraItem, ...] = ()
         self._problem = ""
+        self._note = ""
         self._last_key = 0
 
     @property
@@ -53,6 +58,11 @@ class LoraStackState(ObservableState):
     def problem(self) -> str:
         """Return a sentence on the first LoRA that is on and cannot be used; empty if there is none."""
         return self._problem
+
+    @property
+    def note(self) -> str:
+        """Return a sentence on LoRAs that are on and were trained for another model; empty if none was."""
+        return self._note
 
     @property
     def is_busy(self) -> bool:
@@ -112,14 +122,18 @@ class LoraStackState(ObservableState):
         read = [item for item in map(_from_form, form) if item is not None]
         self._put(list({item.path: item for item in read}.values()))
 
-    def set_checkpoint(self, checkpoint_path: Path | None) -> None:
-        """Say what the stack does to another model; None says nothing of it."""
-        if checkpoint_path == self._checkpoint_path:
+    def set_checkpoint(self, checkpoint_path: Path | None, model_name: str = "") -> None:
+        """Say what the stack does to another model.
+
+        Args:
+            checkpoint_path: None says nothing of it.
+            model_name: Such as "LTX-2.3"; empty where that is not known.
+        """
+        if (checkpoint_path, model_name) == (self._checkpoint_path, self._model_name):
             return
-        self._checkpoint_path = checkpoint_path
-        self._take_items(
-            tuple(replace(item, report=None, problem="", details="", is_reading=False) for item in self._items)
-        )
+        self._checkpoint_path, self._model_name = checkpoint_path, model_name
+        unread = {"report": None, "problem": "", "details": "", "is_reading": False, "is_for_another": False}
+        self._take_items(tuple(_with(item, unread) for item in self._items))
         for item in self._items:
             self._read(item.key)
 
@@ -142,12 +156,13 @@ class LoraStackState(ObservableState):
     def _take_report(self, key: int, checkpoint_path: Path, answer: Answer[LoraReport]) -> None:
         if checkpoint_path != self._checkpoint_path:
             return
-        error = answer.error
+        error, report = answer.error, answer.value
         self._replace(
             key,
             is_reading=False,
-            report=answer.value,
-            problem="" if error is None else error.message,
+            report=report,
+            is_for_another=report is not None and is_for_another(report.trained_for, self._model_name),
+            problem="" if error is None else said(error.message),
             details="" if error is None else error.details,
         )
 
@@ -159,10 +174,23 @@ class LoraStackState(ObservableState):
 
     def _take_items(self, items: tuple[LoraItem, ...]) -> None:
         self._update(items=items)
-        self._update(problem=next((item.problem for item in items if item.is_on and item.problem), ""))
+        self._update(
+            problem=next((item.problem for item in items if item.is_on and item.problem), ""),
+            note=self._note_on([item for item in items if item.is_on and item.is_for_another]),
+        )
+
+    def _note_on(self, items: Sequence[LoraItem]) -> str:
+        if len(items) > 1:
+            text = self.tr("{0} LoRAs were trained for other models than {1}: they may do little, or something else.")
+            return text.format(len(items), self._model_name)
+        for item in items:
+            origin = item.report.trained_for if item.report else ""
+            text = self.tr("“{0}” was trained for {1}, and this model is {2}: it may do little, or something else.")
+            return text.format(item.name, origin, self._model_name)
+        return ""
 
 
-def _with(item: LoraItem, values: dict[str, object]) -> LoraItem:
+def _with(item: LoraItem, values: Mapping[str, object]) -> LoraItem:
     return replace(item, **values)  # type: ignore[arg-type]  # names and types are checked where this room calls it
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from podium.jobs import DurationRequest, EnhanceRequest, GenerationRequest
 from podium.models.paths import ModelPaths
+from podium.models.residency import ResidencyPlan
 from podium.ui.state.values import FleetSpec
 
 
@@ -16,17 +17,24 @@ class JobOrder:
     Args:
         key: Names it for as long as the window is open; 1 or more.
         parameters: What goes into the clip's tag.
+        residency: Where the parts of the model live from this clip on; None leaves them where they are.
     """
 
     key: int
     spec: FleetSpec
     request: GenerationRequest
     parameters: dict[str, object] = field(repr=False, default_factory=dict)
+    residency: ResidencyPlan | None = None
+
+    @property
+    def setup(self) -> dict[str, object]:
+        """Return what a fleet is set up with that is started for it, beside what its fleet says."""
+        return {} if self.residency is None else {"residency": self.residency}
 
     @property
     def arguments(self) -> dict[str, object]:
         """Return what the ranks' runner is called with."""
-        return {"request": self.request, "parameters": self.parameters}
+        return {"request": self.request, "parameters": self.parameters, **self.setup}
 
     def is_served_by(self, fleet: FleetSpec) -> bool:
         """Return whether a fleet started so can make it."""
@@ -45,6 +53,11 @@ class PromptOrder:
     key: int
     spec: FleetSpec
     request: EnhanceRequest | DurationRequest
+
+    @property
+    def setup(self) -> dict[str, object]:
+        """Return what a fleet is set up with that is started for it, beside what its fleet says: nothing."""
+        return {}
 
     @property
     def arguments(self) -> dict[str, object]:

@@ -12,12 +12,15 @@ from PySide6.QtCore import QObject, Signal
 from podium.geometry import SIZE_STEP_PX, size_step_px
 from podium.helper.requests import Answer, ProbeFile, ResolvePack, WriteDemoPack
 from podium.jobs import PipelineKind, Quantization
+from podium.models.demo_pack import DemoModel
 from podium.models.errors import CheckpointError
 from podium.models.pack import Pack
 from podium.models.paths import ModelPaths
 from podium.models.probe.report import FileKind, FileReport, Quantisation, Slot
+from podium.ui.state.numbers import bytes_in_words
 from podium.ui.state.observable import ObservableState
 from podium.ui.state.ports import HelperPort
+from podium.ui.state.sentences import said
 from podium.ui.state.values import PackFile, PackSlot
 
 MAIN_SLOTS = (PackSlot.CHECKPOINT, PackSlot.TEXT_ENCODER, PackSlot.UPSCALER)
@@ -40,6 +43,7 @@ class PackState(ObservableState):
     is_busy_changed = Signal()
     is_split_changed = Signal()
     quantization_changed = Signal()
+    name_changed = Signal()
     summary_changed = Signal()
     problem_changed = Signal()
 
@@ -51,10 +55,12 @@ class PackState(ObservableState):
         self._models: ModelPaths | None = None
         self._size_step_px = SIZE_STEP_PX
         self._is_demo = False
+        self._demo_loras: tuple[Path, ...] = ()
         self._is_busy = False
         self._is_split = False
         self._wanted_quantization = Quantization.NONE
         self._quantization = Quantization.NONE
+        self._name = ""
         self._summary = ""
         self._problem = ""
         self._problem = self._missing_sentence()
@@ -93,6 +99,11 @@ class PackState(ObservableState):
         return self._is_demo
 
     @property
+    def demo_loras(self) -> tuple[Path, ...]:
+        """Return the LoRAs that the demo model shows off, once it is there; it changes with `models`."""
+        return self._demo_loras if self._is_demo else ()
+
+    @property
     def is_busy(self) -> bool:
         """Return whether files are being looked at, or the demo model written."""
         return self._is_busy
@@ -116,6 +127,11 @@ class PackState(ObservableState):
     def is_quantization_fixed(self) -> bool:
         """Return whether the file decides; it changes with `quantization`."""
         return self._quantization is Quantization.FP8_SCALED
+
+    @property
+    def name(self) -> str:
+        """Return the model's generation, such as "LTX-2.3"; empty without a model, and for the demo's."""
+        return self._name
 
     @property
     def summary(self) -> str:
@@ -167,6 +183,7 @@ class PackState(ObservableState):
             is_demo=True,
             is_busy=True,
             models=None,
+            name="",
             summary="",
             problem=self.tr("The demo model is being written, once."),
             files=tuple(PackFile(slot) for slot in PackSlot),
@@ -189,7 +206,7 @@ class PackState(ObservableState):
     def _take_files(self, files: tuple[PackFile, ...]) -> None:
         self._choice_number += 1
         files = tuple(file if file.report or file.path is None else replace(file, is_probing=True) for file in files)
-        self._update(files=files, is_demo=False, models=None, summary="", is_busy=_is_probing(files))
+        self._update(files=files, is_demo=False, models=None, name="", summary="", is_busy=_is_probing(files))
         self._show_file_facts()
         self._update(problem=self._missing_sentence())
         for file in files:
@@ -201,7 +218,7 @@ class PackState(ObservableState):
         if self.file(slot).path != path or not self.file(slot).is_probing:
             return
         problems = () if answer.value is None else answer.value.problems
-        problem = answer.error.message if answer.error else str(problems[0]) if problems else ""
+        problem = said(answer.error.message if answer.error else str(problems[0]) if problems else "")
         seen = PackFile(slot, path, answer.value, problem=problem or self._misplaced_sentence(slot, answer.value))
         files = tuple(seen if file.slot is slot else file for file in self._files)
         self._update(files=files, is_busy=_is_probing(files))
@@ -247,32 +264,42 @@ class PackState(ObservableState):
         if isinstance(error, CheckpointError):
             # The sentence stands beside the file it is about, too.
             files = tuple(
-                replace(file, problem=error.message) if file.path == error.path else file for file in self._files
+                replace(file, problem=said(error.message)) if file.path == error.path else file for file in self._files
             )
         self._size_step_px = self._size_step_px if pack is None else size_step_px(pack.spatial_scale)
         self._update(
             files=files,
             is_busy=False,
             models=None if pack is None else models,
+            name="" if pack is None else f"LTX-{pack.generation}",
             summary="" if pack is None else self._summary_of(pack),
-            problem="" if error is None else error.message,
+            problem="" if error is None else said(error.message),
         )
 
-    def _take_demo(self, choice_number: int, answer: Answer[ModelPaths]) -> None:
+    def _take_demo(self, choice_number: int, answer: Answer[DemoModel]) -> None:
         if choice_number != self._choice_number:
             return
-        models = answer.value
-        if models is None:
-            self._update(is_busy=False, is_demo=False, problem="" if answer.error is None else answer.error.message)
+        demo = answer.value
+        if demo is None:
+            self._update(
+                is_busy=False, is_demo=False, problem="" if answer.error is None else said(answer.error.message)
+            )
             return
         self._size_step_px = SIZE_STEP_PX
+        self._demo_loras = demo.style_loras if demo.is_trained else ()
         self._update(
             is_busy=False,
-            models=models,
-            files=_files_of(models),
-            summary=self.tr("Demo model: random weights, coloured noise until a trained one ships."),
+            models=demo.paths,
+            files=_files_of(demo.paths),
+            name="",
+            summary=self._demo_summary(demo),
             problem="",
         )
+
+    def _demo_summary(self, demo: DemoModel) -> str:
+        if demo.is_trained:
+            return self.tr("Demo model: it knows a shape that moves over a background, and makes no sound.")
+        return self.tr("Demo model: random weights, coloured noise until a trained one ships.")
 
     def _missing(self) -> list[PackSlot]:
         needed = (*MAIN_SLOTS, *SPLIT_SLOTS) if self._is_split else MAIN_SLOTS
@@ -299,12 +326,12 @@ class PackState(ObservableState):
         text = self.tr(
             "“{0}” is {1}. In the distilled LoRA's place choose the LoRA that was published with your model."
         )
-        return text.format(report.path.name, report.kind.words)
+        return text.format(report.path.name, said(report.kind.words))
 
     def _summary_of(self, pack: Pack) -> str:
         report = pack.checkpoint
         kind = self.tr("distilled") if report.is_distilled else ""
-        size = f"{report.file_bytes / 1e9:.1f} GB"
+        size = bytes_in_words(report.file_bytes)
         return ", ".join(part for part in (f"LTX-{pack.generation}", kind, report.stored_dtype, size) if part)
 
 

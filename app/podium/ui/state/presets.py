@@ -12,6 +12,7 @@ from podium.ui.state.compose import ComposeState
 from podium.ui.state.compose_form import form_of, restore_form
 from podium.ui.state.loras import LoraStackState
 from podium.ui.state.observable import ObservableState
+from podium.ui.state.sentences import said
 from podium.ui.state.values import ReusePart
 
 PRESET_PARTS = frozenset(
@@ -112,5 +113,5 @@ class PresetsState(ObservableState):
             work()
             names = self._store.names()
         except LibraryError as error:
-            problem = error.message
+            problem = said(error.message)
         self._update(names=names, problem=problem)

@@ -53,11 +53,14 @@ class PromptRunner(QObject):
         self._started: int | None = None
         job.phase_changed.connect(self._show_waiting)
         fleet.phase_changed.connect(self._show_waiting)
+        fleet.rows_changed.connect(self._on_rows_changed)
 
     def serve(self, task: PromptTaskState) -> None:
         """Have this task done whenever it is asked for."""
         task.ordered.connect(partial(self._order, task))
         task.cancel_requested.connect(partial(self._cancel, task))
+        task.stop_requested.connect(partial(self._stop, task))
+        task.force_requested.connect(self._controls.force_stop)
 
     def cancel_all(self) -> None:
         """Ask softly that what waits or runs ends; who waits for it is told."""
@@ -68,7 +71,10 @@ class PromptRunner(QObject):
         """Note that the ranks have an order."""
         if key in self._tasks:
             self._started = key
-            self._tasks[key].show_status("")
+            task = self._tasks[key]
+            task.note_start_duration(self._fleet.start_duration_s)
+            task.note_ranks(self._fleet.rows)
+            task.show_status("")
 
     def take_news(self, news: JobNews) -> None:
         """Take in what the ranks said."""
@@ -105,6 +111,19 @@ class PromptRunner(QObject):
         for key in [key for key, other in self._tasks.items() if other is task]:
             del self._tasks[key]
             self._controls.cancel(key)
+
+    def _stop(self, task: PromptTaskState) -> None:
+        """End a task softly; what no rank has yet is not waited for."""
+        for key in [key for key, other in self._tasks.items() if other is task]:
+            self._controls.cancel(key)
+            if key != self._started:
+                del self._tasks[key]
+                task.refuse(self.tr("This was stopped before it was done."))
+
+    @Slot()
+    def _on_rows_changed(self) -> None:
+        for task in self._tasks.values():
+            task.note_ranks(self._fleet.rows)
 
     @Slot()
     def _show_waiting(self) -> None:

@@ -8,6 +8,7 @@ from podium.library import LibraryError
 from podium.library.texts import PromptPair, PromptStore
 from podium.ui.state.compose import ComposeState
 from podium.ui.state.observable import ObservableState
+from podium.ui.state.sentences import said
 
 MAX_SHOWN = 50
 
@@ -52,7 +53,7 @@ class PromptsState(ObservableState):
         try:
             found = self._store.recent(MAX_SHOWN, self._search.strip())
         except LibraryError as error:
-            self._update(prompts=(), problem=error.message)
+            self._update(prompts=(), problem=said(error.message))
         else:
             self._update(prompts=found, problem="")
 

@@ -26,6 +26,7 @@ from podium.ui.state.queue_order import (
     with_switches,
 )
 from podium.ui.state.queue_rows import from_row, to_row
+from podium.ui.state.sentences import said
 from podium.ui.state.values import EntryStatus, FleetSpec, QueueEntry
 
 _log = logging.getLogger(__name__)
@@ -77,7 +78,7 @@ class QueueState(ObservableState):
         self._num_pending = 0
         self._edited_key: int | None = None
         # What is wrong with the whole library stays wrong while the window is open.
-        self._lasting_problem = "" if library.is_kept else library.problem
+        self._lasting_problem = "" if library.is_kept else said(library.problem)
         self._problem = self._lasting_problem
         self._fleet: FleetSpec | None = None
         self._start_s: Callable[[FleetSpec], float | None] = _never_known
@@ -277,6 +278,12 @@ class QueueState(ObservableState):
         wanted = set(keys)
         self._take(tuple(replace(e, files=files) if e.key in wanted else e for e in self._entries))
 
+    def note_check(self, key: int, notes: tuple[str, ...]) -> None:
+        """Note what an entry's check had to say without refusing it."""
+        entry = find(self._entries, key)
+        if entry is not None:
+            self._take(replaced(self._entries, replace(entry, notes=notes)))
+
     def keep(self) -> None:
         """Try once more to keep what could not be kept."""
         self._write(self._entries, self._entries)
@@ -286,7 +293,7 @@ class QueueState(ObservableState):
             rows = self._store.load()
             self._last_key = self._store.last_key()
         except LibraryError as error:
-            self._problem = error.message
+            self._problem = said(error.message)
             return
         entries: list[QueueEntry] = []
         for row in rows:
@@ -352,20 +359,25 @@ class QueueState(ObservableState):
         try:
             self._store.write(keys_of(entries), saved=saved, removed=tuple(removed))
         except LibraryError as error:
-            self._update(problem=error.message)
+            self._update(problem=said(error.message))
         else:
             self._update(problem=self._lasting_problem)
 
 
 def _renewed(entry: QueueEntry) -> QueueEntry:
     """Return an entry that waits, whatever it went through."""
-    return replace(entry, status=EntryStatus.PENDING, error=None, failed_rank=None, failed_phase=None, log_lines=())
+    return replace(
+        entry, status=EntryStatus.PENDING, error=None, failed_rank=None, failed_phase=None, log_lines=(), notes=()
+    )
 
 
 def _is_new(entry: QueueEntry, known: QueueEntry | None) -> bool:
-    """Return whether an entry has to be kept anew; what it says of fleets is found out again each time."""
+    """Return whether an entry has to be kept anew."""
     if known is None or entry is known:
         return known is None
-    return replace(entry, needs_other_fleet=False, switch_s=None) != replace(
-        known, needs_other_fleet=False, switch_s=None
-    )
+    return _lasting(entry) != _lasting(known)
+
+
+def _lasting(entry: QueueEntry) -> QueueEntry:
+    """Return an entry without what is found out again each time."""
+    return replace(entry, needs_other_fleet=False, switch_s=None, notes=())

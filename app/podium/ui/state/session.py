@@ -9,9 +9,9 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from podium.assets import read_text
 from podium.jobs import GenerationRequest, RankMemory
 from podium.library import Library
+from podium.models.demo_pack import demo_form
 from podium.models.paths import ModelPaths
 from podium.ui.state.clip_opener import ClipOpener
 from podium.ui.state.clip_orders import ClipOrders
@@ -53,7 +53,6 @@ from podium.ui.state.timing import Timings
 from podium.ui.state.values import ALL_PARTS, FleetPhase, FleetSpec, JobPhase, QueueEntry, ReusePart
 from podium.ui.state.wanted_fleet import WantedFleet
 
-DEMO_WIDTH, DEMO_HEIGHT, DEMO_NUM_FRAMES = 256, 192, 25
 _UP = (FleetPhase.STARTING, FleetPhase.READY, FleetPhase.BUSY)
 
 
@@ -148,6 +147,7 @@ class SessionState(ObservableState):
         self._clip_opener = ClipOpener(helper, library, self.pack, self.loras, self)
         self._closes_after_clip = False
         self._library_problem = ""
+        self._offers_demo_loras = False
         self._problem = ""
         self._problem = self._find_problem()
         self._connect()
@@ -185,11 +185,13 @@ class SessionState(ObservableState):
 
     def try_demo(self) -> None:
         """Take the demo model, its prompt where none is written, and a size that it makes quickly."""
+        form = demo_form()
+        self._offers_demo_loras = not self.loras.items
         self.pack.choose_demo()
         if not self.compose.prompt.strip():
-            self.compose.set_prompt(read_text("prompts/demo.txt"))
-        self.compose.set_size(DEMO_WIDTH, DEMO_HEIGHT)
-        self.compose.set_num_frames(DEMO_NUM_FRAMES)
+            self.compose.set_prompt(form.prompt)
+        self.compose.set_size(form.width, form.height)
+        self.compose.set_num_frames(form.num_frames)
 
     def restore_form(self) -> None:
         """Put the form back as the last window left it."""
@@ -224,6 +226,10 @@ class SessionState(ObservableState):
         if self.can_generate and spec is not None and num_seeds > 0:
             self.history.select(None)
             self._clip_orders.order(spec, self._clips_folder, num_seeds, in_front=in_front)
+
+    def consider_closing(self) -> None:
+        """Begin no further clip while the artist is asked what becomes of the one at work."""
+        self._runner.hold(True)
 
     def close_after_clip(self) -> None:
         """Finish the clip at work, then close the window; at once if none is."""
@@ -268,6 +274,8 @@ class SessionState(ObservableState):
         self.history.keep()
         self._form_keeper.close()
         self.compose.close()
+        self.enhance.close()
+        self.length.close()
         self.devices.close()
         self.estimate.close()
         self.exports.close()
@@ -358,7 +366,17 @@ class SessionState(ObservableState):
     def _on_models_changed(self) -> None:
         models = self.pack.models
         self.compose.set_model(models, self.pack.size_step_px)
-        self.loras.set_checkpoint(None if models is None else models.checkpoint_path)
+        self.loras.set_checkpoint(None if models is None else models.checkpoint_path, self.pack.name)
+        if models is not None and self._offers_demo_loras:
+            self._offer_demo_loras()
+
+    def _offer_demo_loras(self) -> None:
+        """Put the demo model's LoRAs into the empty stack, off, where a switch shows what each does."""
+        self._offers_demo_loras = False
+        self.loras.add(self.pack.demo_loras)
+        for item in self.loras.items:
+            if item.path in self.pack.demo_loras:
+                self.loras.set_on(item.key, False)
 
     def _on_devices_changed(self) -> None:
         self.fleet.set_devices(self.devices.devices)

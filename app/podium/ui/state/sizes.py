@@ -7,6 +7,7 @@ import math
 from fractions import Fraction
 
 from podium.geometry import SIZE_STEP_PX
+from podium.ui.state.numbers import number_in_words
 from podium.ui.state.values import Aspect
 
 ASPECTS = tuple(
@@ -58,7 +59,7 @@ def ratio_in_words(width: int, height: int) -> str:
     ratio = Fraction(width, height)
     if max(ratio.numerator, ratio.denominator) <= _MAX_RATIO_TERM:
         return f"{ratio.numerator}:{ratio.denominator}"
-    return f"{width / height:.2f}:1" if width >= height else f"1:{height / width:.2f}"
+    return f"{number_in_words(width / height, 2)}:1" if width >= height else f"1:{number_in_words(height / width, 2)}"
 
 
 def _near(side_px: float, step_px: int) -> list[int]:

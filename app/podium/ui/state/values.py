@@ -7,7 +7,6 @@ from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 
-from podium.errors import PodiumError
 from podium.helper.requests import Thumbnail
 from podium.jobs import (
     BranchStrengths,
@@ -34,11 +33,6 @@ class ErrorMessage:
 
     sentence: str
     details: str = ""
-
-    @classmethod
-    def of(cls, error: PodiumError) -> ErrorMessage:
-        """Return an error's own words."""
-        return cls(error.message, error.details)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +96,7 @@ class LoraItem:
         report: What it does to the chosen model; None without a model, before it was read, or if it cannot be used.
         problem: A sentence on why it cannot be used; empty if nothing is known against it.
         details: Technical lines for beneath the problem.
+        is_for_another: It was trained for another model than the chosen one, and may do little.
     """
 
     key: int
@@ -113,6 +108,7 @@ class LoraItem:
     report: LoraReport | None = None
     problem: str = ""
     details: str = ""
+    is_for_another: bool = False
 
     @property
     def name(self) -> str:
@@ -324,6 +320,7 @@ class QueueEntry:
         needs_other_fleet: When its turn comes, another fleet is started for it.
         switch_s: About how many seconds that takes; None while it is not known.
         files: What its LoRAs, pictures and model files were when Generate was pressed.
+        notes: What its check had to say without refusing it, a sentence each; empty before.
     """
 
     key: int
@@ -338,6 +335,7 @@ class QueueEntry:
     needs_other_fleet: bool = False
     switch_s: float | None = None
     files: tuple[FileIdentity, ...] = field(default=(), repr=False)
+    notes: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:

@@ -9,6 +9,7 @@ from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QPushButton, QToolButton, QWidget
 
 from podium.ui.state.history import HistoryState
+from podium.ui.state.numbers import factor_in_words
 from podium.ui.state.values import HistoryEntry
 from podium.ui.theme import METRICS
 from podium.ui.views.player.pair_player import PairPlayer, PairSide
@@ -201,6 +202,6 @@ class CompareView(QWidget):
 
     def _facts_of(self, entry: HistoryEntry) -> str:
         clip = entry.clip.clip
-        loras = ", ".join(f"{lora.path.stem} {lora.strength:g}" for lora in entry.request.loras)
+        loras = ", ".join(f"{lora.path.stem} {factor_in_words(lora.strength)}" for lora in entry.request.loras)
         seed = self.tr("seed {0}").format(entry.request.seed)
         return " · ".join(part for part in (f"{clip.width} × {clip.height}", seed, loras) if part)

@@ -15,6 +15,7 @@ from podium.ui.views.guidance_view import GuidanceView
 from podium.ui.views.image_view import ImageView
 from podium.ui.views.keyframes_view import KeyframesView
 from podium.ui.views.lora_stack_view import LoraStackView
+from podium.ui.views.note_row import NoteRow
 from podium.ui.views.pipeline_view import PipelineView
 from podium.ui.views.preset_view import PresetView
 from podium.ui.views.prompt_view import PromptView
@@ -55,6 +56,7 @@ class ComposeView(QWidget):
         self.setMinimumWidth(METRICS.compose_width)
         self.pipeline.model_requested.connect(self.model_requested)
         session.problem_changed.connect(self._show)
+        session.loras.note_changed.connect(self._show)
         compose.num_seeds_changed.connect(self._show)
         session.queue.edited_key_changed.connect(self._show)
         for signal in (compose.images.items_changed, session.loras.items_changed):
@@ -76,6 +78,11 @@ class ComposeView(QWidget):
     def leave_button(self) -> QPushButton:
         """Return what leaves the edited entry of the queue as it was."""
         return self._leave
+
+    @property
+    def note_text(self) -> str:
+        """Return what is to be said of the form without refusing it."""
+        return self._note.text
 
     @property
     def problem_text(self) -> str:
@@ -114,6 +121,7 @@ class ComposeView(QWidget):
         give(self._num_seeds, measure="large")
         # As high as the button beside it.
         self._num_seeds.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Ignored)
+        self._note = NoteRow()
         self._problem_icon = IconLabel("info", Tint.MUTED)
         self._problem = make_label("", "caption", wraps=True)
         self._problem_row = QWidget()
@@ -125,7 +133,7 @@ class ComposeView(QWidget):
         press = row(spacing=METRICS.space_s)
         press.addWidget(self._num_seeds)
         press.addWidget(self._generate, 1)
-        whole = (self._make_edit_row(), self.estimate, self._problem_row, press)
+        whole = (self._make_edit_row(), self._note, self.estimate, self._problem_row, press)
         footer.setLayout(column(*whole, spacing=METRICS.space_m, margins=(margin, METRICS.space_m, margin, margin)))
         self._generate.clicked.connect(self.generate_requested)
         self._num_seeds.chosen.connect(self._on_num_seeds)
@@ -148,9 +156,10 @@ class ComposeView(QWidget):
         order_tabs(self)
 
     def _show(self) -> None:
-        problem = self._session.problem
+        problem, note = self._session.problem, self._session.loras.note
+        self._note.show_notes((note,) if note else ())
         self._generate.setEnabled(self._session.can_generate)
-        self._generate.setAccessibleDescription(problem)
+        self._generate.setAccessibleDescription(problem or note)
         self._problem.setText(problem)
         self._problem_row.setVisible(bool(problem))
         self._num_seeds.show_number(self._session.compose.num_seeds)

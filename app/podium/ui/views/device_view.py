@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QRadioButton, QSpinBox, QWidget
 
 from podium.ui.state.devices import DevicesState
+from podium.ui.state.numbers import bytes_in_words
 from podium.ui.state.values import DeviceRow
 from podium.ui.theme import METRICS, Tint
 from podium.ui.views.widgets.buttons import make_button
@@ -15,7 +16,6 @@ from podium.ui.views.widgets.icon_label import IconLabel
 from podium.ui.views.widgets.layouts import around, column, row
 from podium.ui.views.widgets.meter import Meter
 from podium.ui.views.widgets.roles import give, give_surface, make_label
-from podium.ui.views.widgets.words import bytes_in_words
 
 
 class DeviceView(QWidget):

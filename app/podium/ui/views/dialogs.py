@@ -97,7 +97,7 @@ class ConfirmDialog(QDialog):
         self.stay.setDefault(True)
         words = make_label(text, "muted", wraps=True)
         foot = row(None, self.stay, self.do)
-        whole = column(make_label(title, "headline"), words, foot, spacing=METRICS.space_l)
+        whole = column(make_label(title, "headline"), words, None, foot, spacing=METRICS.space_l)
         whole.setContentsMargins(*around(METRICS.space_xl))
         self.setLayout(whole)
         self.setMinimumWidth(METRICS.dialog_width * 2 // 3)

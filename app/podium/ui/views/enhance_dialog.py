@@ -7,14 +7,15 @@ from PySide6.QtWidgets import QDialog, QPlainTextEdit, QWidget
 
 from podium.ui.state.enhance import EnhanceState
 from podium.ui.theme import METRICS
+from podium.ui.views.cancel_button import CancelButton
 from podium.ui.views.widgets.banner import Banner
 from podium.ui.views.widgets.buttons import make_button
 from podium.ui.views.widgets.layouts import around, column, row
-from podium.ui.views.widgets.roles import make_label
+from podium.ui.views.widgets.roles import give, make_label
 
 
 class EnhanceDialog(QDialog):
-    """Show an `EnhanceState`: the original, what was written, *Use* and *Discard*."""
+    """Show an `EnhanceState`: the original, what was written, *Use* and *Discard*; end what does not come."""
 
     def __init__(self, state: EnhanceState, parent: QWidget) -> None:
         super().__init__(parent)
@@ -28,12 +29,17 @@ class EnhanceDialog(QDialog):
         self.use = make_button(self.tr("Use"), kind="primary")
         self.again = make_button(self.tr("Write again"), icon="refresh")
         self.discard = make_button(self.tr("Discard"))
+        self.stop = CancelButton(self.tr("Stop writing"), self.tr("End it at its next word"), self.tr("Being stopped…"))
+        self._cost = give(make_label("", "caption", wraps=True), tone="warning")
         self.use.setDefault(True)
         both = row(spacing=METRICS.space_l)
         for title, page in ((self.tr("Your prompt"), self._original), (self.tr("Written out"), self._enhanced)):
             both.addLayout(column(make_label(title, "field"), page, spacing=METRICS.space_xs), 1)
         head = make_label(self.tr("Enhance the Prompt"), "headline")
-        foot = row(self.again, None, self.discard, self.use)
+        foot = row(self.stop, self.again)
+        foot.addWidget(self._cost, 1)
+        foot.addWidget(self.discard)
+        foot.addWidget(self.use)
         whole = column(
             head, self._problem, both, self._note, foot, spacing=METRICS.space_l, margins=around(METRICS.space_xl)
         )
@@ -41,6 +47,8 @@ class EnhanceDialog(QDialog):
         self.resize(METRICS.dialog_width + METRICS.popup_width // 2, METRICS.popup_height)
         self.use.clicked.connect(self._on_use)
         self.again.clicked.connect(state.enhance)
+        self.stop.cancel_pressed.connect(state.cancel)
+        self.stop.force_pressed.connect(state.force_stop)
         self.discard.clicked.connect(self.reject)
         self.rejected.connect(state.discard)
         state.changed.connect(self._show)
@@ -67,6 +75,11 @@ class EnhanceDialog(QDialog):
         return self._note.sentence
 
     @property
+    def cost_text(self) -> str:
+        """Return what a force stop costs, where one is offered."""
+        return self._cost.text()
+
+    @property
     def status_text(self) -> str:
         """Return how far the writing is, as shown where the text will be."""
         return self._enhanced.placeholderText()
@@ -88,7 +101,10 @@ class EnhanceDialog(QDialog):
         self._problem.show_message(state.problem)
         self._note.show_message(state.note)
         self.use.setEnabled(bool(state.enhanced))
-        self.again.setEnabled(not state.is_busy)
+        self.again.setVisible(not state.is_busy)
+        self.stop.setVisible(state.is_busy)
+        self.stop.show_phase(state.cancel_phase, state.force_cost)
+        self._cost.setText(state.force_cost)
 
 
 def _page(name: str) -> QPlainTextEdit:

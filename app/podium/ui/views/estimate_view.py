@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from podium.models.residency import Place, ResidencyPlan
 from podium.ui.state.estimate import EstimateState, MemoryEstimate
+from podium.ui.state.numbers import bytes_in_words, number_in_words, seconds_in_words
 from podium.ui.state.phase_words import phase_words
-from podium.ui.theme import METRICS, Tint
+from podium.ui.theme import METRICS
+from podium.ui.views.note_row import NoteRow
 from podium.ui.views.widgets.elided_label import ElidedLabel
-from podium.ui.views.widgets.icon_label import IconLabel
 from podium.ui.views.widgets.layouts import column, row
-from podium.ui.views.widgets.roles import give, make_label
-from podium.ui.views.widgets.words import bytes_in_words, seconds_in_words
+from podium.ui.views.widgets.roles import give
 
 _GB = 2**30
 
@@ -28,9 +27,7 @@ class EstimateView(QWidget):
         self._memory_title = _make_cell("caption")
         self._memory = _make_cell()
         self._time = _make_cell()
-        self._icon = IconLabel("warning", Tint.WARNING)
-        self._problem = give(make_label("", "caption", wraps=True), tone="warning")
-        self._problem_row = QWidget()
+        self._problem = NoteRow()
         self.setLayout(self._lay_out())
         state.changed.connect(self._show)
         state.watch()
@@ -44,13 +41,9 @@ class EstimateView(QWidget):
     @property
     def problem_text(self) -> str:
         """Return why it does not fit, and what would."""
-        return self._problem.text()
+        return self._problem.text
 
     def _lay_out(self) -> QVBoxLayout:
-        line = row(self._icon, spacing=METRICS.space_s, margins=(0, 0, 0, METRICS.space_xs))
-        line.addWidget(self._problem, 1)
-        line.setAlignment(self._icon, Qt.AlignmentFlag.AlignTop)
-        self._problem_row.setLayout(line)
         figures = row(spacing=METRICS.space_m)
         pairs = (
             (_make_cell("caption", self.tr("Video tokens")), self._tokens),
@@ -59,15 +52,14 @@ class EstimateView(QWidget):
         )
         for title, value in pairs:
             figures.addLayout(column(title, value, spacing=0), 1)
-        return column(self._problem_row, figures, spacing=METRICS.space_xs)
+        return column(self._problem, figures, spacing=METRICS.space_s)
 
     def _show(self) -> None:
         state = self._state
-        self._tokens.show_text(f"{state.num_tokens:,}")
+        self._tokens.show_text(number_in_words(state.num_tokens))
         self._show_memory(state.most)
         self._show_time(state.duration_s, state.start_s)
-        self._problem.setText(state.problem)
-        self._problem_row.setVisible(bool(state.problem))
+        self._problem.show_notes((state.problem,) if state.problem else ())
         said = (
             self.tr("Video tokens: {0}").format(self._tokens.text()),
             f"{self._memory_title.text()}: {self._memory.text()}",
@@ -126,4 +118,4 @@ def _make_cell(role: str = "", text: str = "") -> ElidedLabel:
 
 def _gigabytes(num_bytes: int) -> str:
     """Return a count without its unit where that follows anyway; small ones keep theirs."""
-    return f"{num_bytes / _GB:.0f}" if num_bytes >= 10 * _GB else bytes_in_words(num_bytes)
+    return number_in_words(num_bytes / _GB) if num_bytes >= 10 * _GB else bytes_in_words(num_bytes)

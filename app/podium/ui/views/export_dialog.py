@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QButtonGroup, QComboBox, QDialog, QPushButton, QRa
 
 from podium.media.export_kinds import DNXHR_MIN_SIZE_PX, ExportKind
 from podium.ui.state.exports import ExportsState
+from podium.ui.state.numbers import share_in_words
 from podium.ui.theme import METRICS, Tint
 from podium.ui.views.shown_clip import ShownClip
 from podium.ui.views.widgets.banner import Banner
@@ -123,6 +124,7 @@ class ExportDialog(QDialog):
         self._side_row = QWidget()
         self._side_row.setLayout(row(make_label(self.tr("Longest side"), "field"), self._side, None))
         whole.addWidget(self._side_row)
+        whole.addSpacing(METRICS.space_s)
         place = row(spacing=METRICS.space_m)
         place.addWidget(make_label(self.tr("Goes to"), "field"))
         place.addWidget(self._place, 1)
@@ -132,6 +134,7 @@ class ExportDialog(QDialog):
         whole.addWidget(self._meter)
         whole.addLayout(row(self._done_icon, self._progress, None, self._show_folder))
         whole.addSpacing(METRICS.space_s)
+        whole.addStretch(1)
         whole.addLayout(row(None, self._close, self._cancel, self._export))
         self.setLayout(whole)
         self.setMinimumWidth(METRICS.dialog_width)
@@ -235,5 +238,5 @@ class ExportDialog(QDialog):
         if job is not None and job.is_cancelling:
             return self.tr("Being cancelled…")
         if job is not None:
-            return self.tr("Being written, {0}%").format(round(100 * job.share))
+            return self.tr("Being written, {0}").format(share_in_words(job.share))
         return "" if written is None else self.tr("“{0}” was written.").format(written.name)

@@ -29,7 +29,7 @@ class FaultDialog(QDialog):
         self.close_button.setDefault(True)
         self.close_button.clicked.connect(self.accept)
         foot = row(None, self.close_button)
-        self.setLayout(column(self.error, foot, spacing=METRICS.space_l, margins=around(METRICS.space_xl)))
+        self.setLayout(column(self.error, None, foot, spacing=METRICS.space_l, margins=around(METRICS.space_xl)))
         self.setMinimumWidth(METRICS.dialog_width)
         # The sentence wraps; Qt would guess at what width, and leave room for a narrower one.
         self.resize(METRICS.dialog_width, self.heightForWidth(METRICS.dialog_width))

@@ -7,9 +7,11 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QPushButton, QScrollArea, QVB
 
 from podium.ui.state.cards import DeviceCard
 from podium.ui.state.fleet import FleetState
-from podium.ui.state.values import FleetPhase
+from podium.ui.state.values import CancelPhase, FleetPhase
 from podium.ui.theme import METRICS
+from podium.ui.views.cancel_button import CancelButton
 from podium.ui.views.gpu_card import GpuCard
+from podium.ui.views.links_view import LinksBadge, LinksView
 from podium.ui.views.widgets.banner import Banner
 from podium.ui.views.widgets.buttons import make_button
 from podium.ui.views.widgets.elided_label import ElidedLabel
@@ -32,14 +34,19 @@ class FleetView(QWidget):
         self._start.setToolTip(self.tr("Load the model now, so that the first clip begins at once"))
         self._unload = make_button(self.tr("Unload"))
         self._unload.setToolTip(self.tr("Give the memory back; the next clip loads the model again"))
-        self._stop = make_button(self.tr("Stop"))
-        self._stop.setToolTip(self.tr("End the fleet; a clip at work is cancelled first"))
+        hint = self.tr("End the fleet; a clip at work is cancelled first")
+        self._stop = CancelButton(self.tr("Stop"), hint, self.tr("Stopping…"))
+        self._cost = give(ElidedLabel("", "caption"), tone="warning")
+        self._cost.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self._badge = LinksBadge()
+        self._links = LinksView()
         self._banner = Banner("danger")
         self._empty = make_label("", "muted", wraps=True)
         self.setLayout(self._lay_out())
         self._start.clicked.connect(state.start)
         self._unload.clicked.connect(state.unload)
-        self._stop.clicked.connect(state.stop)
+        self._stop.cancel_pressed.connect(state.stop)
+        self._stop.force_pressed.connect(state.force_stop)
         state.changed.connect(self._show)
         self._show()
 
@@ -74,6 +81,21 @@ class FleetView(QWidget):
         return self._stop
 
     @property
+    def links_badge(self) -> LinksBadge:
+        """Return what says in a few words how the GPUs reach each other."""
+        return self._badge
+
+    @property
+    def links_view(self) -> LinksView:
+        """Return what holds all that is known of that."""
+        return self._links
+
+    @property
+    def cost_text(self) -> str:
+        """Return what a force stop costs, where one is offered."""
+        return self._cost.text()
+
+    @property
     def unload_button(self) -> QPushButton:
         """Return what gives its memory back."""
         return self._unload
@@ -87,13 +109,15 @@ class FleetView(QWidget):
     def _lay_out(self) -> QVBoxLayout:
         margin = METRICS.space_l
         head = row(self._headline, spacing=METRICS.space_m)
+        head.addWidget(self._badge)
         head.addWidget(self._note, 1)
+        head.addWidget(self._cost, 1)
         for button in (self._start, self._unload, self._stop):
             head.addWidget(button)
         self._grid = QGridLayout()
         self._grid.setSpacing(METRICS.space_s)
         content = give(QWidget(), surface="scrolled")
-        content.setLayout(column(self._banner, self._empty, self._grid, None, spacing=METRICS.space_s))
+        content.setLayout(column(self._banner, self._empty, self._grid, self._links, None, spacing=METRICS.space_s))
         self._area = QScrollArea()
         self._area.setWidgetResizable(True)
         self._area.setFrameShape(QFrame.Shape.NoFrame)
@@ -115,14 +139,24 @@ class FleetView(QWidget):
         is_bad = bool(silent) or state.phase in (FleetPhase.FAILED, FleetPhase.BLOCKED)
         give(self._headline, tone="danger" if is_bad else "").setText(headline)
         self._note.show_text(state.note)
+        self._note.setVisible(not state.force_cost)
         self._start.setVisible(state.can_start)
-        self._stop.setVisible(state.can_stop)
+        self._show_stop()
         self._unload.setVisible(state.can_unload)
         error = state.error
         self._banner.show_message(error.sentence if error else "", error.details if error else "")
         self._empty.setText(empty)
         self._empty.setVisible(not state.rows and error is None and bool(empty))
         self._show_cards(state.cards)
+
+    def _show_stop(self) -> None:
+        state = self._state
+        self._stop.setVisible(state.stop_phase is not CancelPhase.NONE)
+        self._stop.show_phase(state.stop_phase, state.force_cost)
+        self._cost.show_text(state.force_cost)
+        self._cost.setVisible(bool(state.force_cost))
+        self._badge.show_links(state.links)
+        self._links.show_links(state.links)
 
     def _show_cards(self, cards: tuple[DeviceCard, ...]) -> None:
         has_changed = len(cards) != len(self._cards)

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QComboBox, QWidget
 
 from podium.geometry import TIME_FACTOR
 from podium.ui.state.compose import COMMON_FPS, MAX_NUM_FRAMES, ComposeState
+from podium.ui.state.numbers import fps_in_words, number_in_words
 from podium.ui.state.sizes import ASPECTS, MAX_SIDE_PX, MIN_SIDE_PX, ratio_in_words
 from podium.ui.theme import METRICS
 from podium.ui.views.suggest_view import SuggestView
@@ -17,7 +18,6 @@ from podium.ui.views.widgets.layouts import column, row
 from podium.ui.views.widgets.number_field import NumberField
 from podium.ui.views.widgets.roles import make_label
 from podium.ui.views.widgets.wheel import leave_wheel
-from podium.ui.views.widgets.words import fps_in_words
 
 MEGAPIXELS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.75, 0.9, 1.0, 1.2, 1.6, 2.1, 2.6, 3.1, 3.7, 4.4, 6.3, 8.3)
 """Areas the slider stands on, in millions of pixels."""
@@ -183,7 +183,7 @@ class FormatView(QWidget):
         for field, side_px in ((self._width, state.width), (self._height, state.height)):
             field.setSingleStep(state.size_step_px)
             field.show_number(side_px)
-        megapixels = self.tr("{0} MP").format(f"{state.megapixels:.2f}")
+        megapixels = self.tr("{0} MP").format(number_in_words(state.megapixels, 2))
         self._area.show_choice(len(MEGAPIXELS), _nearest(MEGAPIXELS, state.megapixels), megapixels)
 
     def _show_fps(self) -> None:

@@ -7,7 +7,9 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from podium.jobs import Phase
 from podium.ui.state.cards import CardState, DeviceCard
+from podium.ui.state.numbers import bytes_in_words, number_in_words, share_in_words
 from podium.ui.state.phase_words import phase_words
+from podium.ui.state.sentences import said
 from podium.ui.state.values import RankRow
 from podium.ui.theme import METRICS, Tint
 from podium.ui.views.widgets.elided_label import ElidedLabel
@@ -16,7 +18,6 @@ from podium.ui.views.widgets.layouts import column, row
 from podium.ui.views.widgets.memory_bar import MemoryBar
 from podium.ui.views.widgets.meter import Meter
 from podium.ui.views.widgets.roles import give, give_surface, make_label
-from podium.ui.views.widgets.words import bytes_in_words
 
 _TONES = {CardState.WELL: "", CardState.WAITING: "warning"}
 _TINTS = {"": Tint.MUTED, "warning": Tint.WARNING, "danger": Tint.DANGER}
@@ -81,8 +82,8 @@ class GpuCard(QWidget):
         self._memory.show_text(self._memory_in_words(card), self._holders_in_words(card))
         self._figures.setText(_SEPARATOR.join(self._figures_of(card)))
         self._figures.setVisible(bool(self._figures.text()))
-        said = (*self.texts, words, *(line.accessibleName() for line in self._ranks))
-        self.setAccessibleName(", ".join(filter(None, said)))
+        told = (*self.texts, words, *(line.accessibleName() for line in self._ranks))
+        self.setAccessibleName(", ".join(filter(None, told)))
 
     def _lay_out(self) -> QVBoxLayout:
         head = row(self._icon, spacing=METRICS.space_s)
@@ -104,11 +105,11 @@ class GpuCard(QWidget):
 
     def _state_in_words(self, card: DeviceCard) -> str:
         return {
-            CardState.BLOCKED: self.tr("BLOCKED"),
-            CardState.LOST: self.tr("LOST"),
-            CardState.NOT_RESPONDING: self.tr("NOT RESPONDING"),
-            CardState.NO_ANSWER: self.tr("NO ANSWER"),
-            CardState.WAITING: card.waiting_text,
+            CardState.BLOCKED: self.tr("Blocked"),
+            CardState.LOST: self.tr("Lost"),
+            CardState.NOT_RESPONDING: self.tr("Not responding"),
+            CardState.NO_ANSWER: self.tr("No answer"),
+            CardState.WAITING: _begun_large(said(card.waiting_text)),
             CardState.WELL: "",
         }[card.state]
 
@@ -150,7 +151,7 @@ class GpuCard(QWidget):
     def _figures_of(self, card: DeviceCard) -> list[str]:
         figures = []
         if card.utilisation is not None:
-            figures.append(self.tr("{0} %").format(round(card.utilisation * 100)))
+            figures.append(share_in_words(card.utilisation))
         if card.num_threads is not None:
             figures.append(self.tr("{0} threads").format(card.num_threads))
         if card.temperature_c is not None:
@@ -185,10 +186,10 @@ class RankLine(QWidget):
         self._rank.setText(self.tr("Rank {0}").format(rank.rank))
         step = self._step_in_words(rank)
         self._phase.show_text(", ".join(filter(None, (phase_words(rank.phase), step))))
-        self._sign.setText(self.tr("{0} s ago").format(f"{rank.sign_age_s:.1f}"))
+        self._sign.setText(self.tr("{0} s ago").format(number_in_words(rank.sign_age_s, 1)))
         give(self._sign, tone="" if rank.is_responding else "danger")
         self._meter.show_share(_share(rank), tone="" if rank.is_responding else "danger")
-        self.setAccessibleName(", ".join(filter(None, (*self.texts, rank.text))))
+        self.setAccessibleName(", ".join(filter(None, (*self.texts, said(rank.text)))))
 
     def _step_in_words(self, rank: RankRow) -> str:
         if rank.phase is Phase.LOADING and rank.bytes_total:
@@ -197,6 +198,11 @@ class RankLine(QWidget):
         if rank.step is None or rank.num_steps is None:
             return ""
         return self.tr("step {0} of {1}").format(rank.step, rank.num_steps)
+
+
+def _begun_large(words: str) -> str:
+    """Return words as they begin where they stand alone."""
+    return words[:1].upper() + words[1:]
 
 
 def _share(rank: RankRow) -> float | None:

@@ -6,16 +6,17 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from PySide6.QtCore import QRegularExpression, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QRegularExpression, Qt, Signal
 from PySide6.QtGui import QRegularExpressionValidator
-from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QComboBox, QGridLayout, QLabel, QLineEdit, QPushButton, QSizePolicy, QWidget
 
-from podium.jobs import GuidanceSpec
+from podium.jobs import GuidanceMode, GuidanceSpec
 from podium.ui.state.guidance import (
     MAX_LORA_STRENGTH,
     MAX_SCALE,
     MAX_SKIP_STEP,
     MAX_STEPS,
+    MAX_TILES,
     GuidanceState,
 )
 from podium.ui.theme import METRICS, Tint
@@ -24,6 +25,7 @@ from podium.ui.views.widgets.content_fold import ContentFold
 from podium.ui.views.widgets.layouts import column, row
 from podium.ui.views.widgets.number_field import NumberField
 from podium.ui.views.widgets.roles import give, make_label
+from podium.ui.views.widgets.wheel import leave_wheel
 
 STREAMS = ("video", "audio")
 SCALES = ("cfg", "stg", "rescale", "modality", "skip_step")
@@ -47,6 +49,16 @@ class GuidanceView(QWidget):
             NumberField(name, (-MAX_LORA_STRENGTH, MAX_LORA_STRENGTH), step=0.05, num_decimals=2)
             for name in (self.tr("Distilled LoRA in stage 1"), self.tr("Distilled LoRA in stage 2"))
         )
+        self._mode = leave_wheel(QComboBox())
+        # Its words may be cut: they are whole in the list that opens.
+        self._mode.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self._mode.setMinimumContentsLength(4)
+        self._tiles = tuple(
+            NumberField(name, (0, MAX_TILES))
+            for name in (self.tr("Rows of tiles in stage 2"), self.tr("Columns of tiles in stage 2"))
+        )
+        for field in self._tiles:
+            field.setSpecialValueText(self.tr("auto"))
         self._reset = make_button(self.tr("Reset to the model's own"), kind="link", icon="undo", tint=Tint.ACCENT)
         self._note = make_label("", "caption", wraps=True)
         page = QWidget()
@@ -71,6 +83,16 @@ class GuidanceView(QWidget):
     def strengths(self) -> tuple[NumberField, ...]:
         """Return where the distilled LoRA's strengths are typed, by stage."""
         return self._strengths
+
+    @property
+    def mode_box(self) -> QComboBox:
+        """Return where it is chosen how the passes of a step run."""
+        return self._mode
+
+    @property
+    def tiles(self) -> tuple[NumberField, ...]:
+        """Return where rows and columns of the second stage's tiles are typed."""
+        return self._tiles
 
     @property
     def reset_button(self) -> QPushButton:
@@ -103,7 +125,18 @@ class GuidanceView(QWidget):
         heads = (make_label(self.tr("Stage 1"), "field"), make_label(self.tr("Stage 2"), "field"))
         self._add_line("", "", *heads)
         self._add_line("strengths", self.tr("Distilled LoRA"), *self._strengths)
+        self._add_line("", "", make_label(self.tr("Rows"), "field"), make_label(self.tr("Columns"), "field"))
+        self._add_line("tiles", self.tr("Tiles of stage 2"), *self._tiles)
+        self._fill_mode()
+        self._add_line("mode", self.tr("Passes"), self._mode, is_wide=True)
         return self._grid
+
+    def _fill_mode(self) -> None:
+        for mode in GuidanceMode:
+            self._mode.addItem(mode_in_words(mode), mode)
+        hint = self.tr("How the passes of a guided step run, up to four of them; the clip is the same")
+        self._mode.setToolTip(hint)
+        self._mode.setAccessibleName(hint)
 
     def _scale_words(self) -> dict[str, tuple[str, str]]:
         return {
@@ -126,13 +159,14 @@ class GuidanceView(QWidget):
         self._fields[stream, scale] = field
         return field
 
-    def _add_line(self, key: str, words: str, *cells: QWidget) -> None:
+    def _add_line(self, key: str, words: str, *cells: QWidget, is_wide: bool = False) -> None:
         line = self._grid.rowCount()
         label = make_label(words)
         self._grid.addWidget(label, line, 0)
-        # What is single stands in the last column, under the others' ends.
-        for place, cell in enumerate(cells, start=3 - len(cells)):
-            self._grid.addWidget(cell, line, place)
+        # What is single stands in the last column, under the others' ends, unless it needs both.
+        num_columns = 2 if is_wide else len(cells)
+        for place, cell in enumerate(cells, start=3 - num_columns):
+            self._grid.addWidget(cell, line, place, 1, 2 if is_wide else 1)
         if key:
             self._labels[key] = label
 
@@ -144,6 +178,9 @@ class GuidanceView(QWidget):
             blocks.chosen.connect(partial(self._on_blocks, stream))
         for strength in self._strengths:
             strength.chosen.connect(self._on_strengths)
+        for tiles in self._tiles:
+            tiles.chosen.connect(self._on_tiles)
+        self._mode.activated.connect(self._on_mode)
         self._reset.clicked.connect(self._state.reset)
         for signal in (self._state.pipeline_changed, self._state.defaults_changed, self._state.choice_changed):
             signal.connect(self._show)
@@ -166,6 +203,14 @@ class GuidanceView(QWidget):
 
     def _on_strengths(self) -> None:
         self._state.set_lora_strengths(*(strength.value() for strength in self._strengths))
+
+    def _on_tiles(self, count: float) -> None:
+        # Blank is for both: what is typed into one is one of a pair.
+        rows, columns = (round(field.value()) for field in self._tiles)
+        self._state.set_stage_2_tiles((max(1, rows), max(1, columns)) if count else None)
+
+    def _on_mode(self, place: int) -> None:
+        self._state.set_mode(GuidanceMode(self._mode.itemData(place)))
 
     def _spec(self, stream: str) -> GuidanceSpec | None:
         return self._state.video if stream == "video" else self._state.audio
@@ -192,6 +237,9 @@ class GuidanceView(QWidget):
             blocks.show_blocks(None if spec is None else spec.stg_blocks)
         for strength, value in zip(self._strengths, state.lora_strengths or (None, None), strict=True):
             strength.show_number(value)
+        for field, count in zip(self._tiles, state.choice.stage_2_tiles or (0, 0), strict=True):
+            field.show_number(count)
+        self._mode.setCurrentIndex(self._mode.findData(state.choice.mode))
         for editor in (self._steps, *self._fields.values(), *self._blocks.values(), *self._strengths):
             editor.setEnabled(is_known)
         self._reset.setEnabled(not state.is_own)
@@ -209,8 +257,20 @@ class GuidanceView(QWidget):
         }
         changed["steps"] = state.num_steps != defaults.num_steps
         changed["strengths"] = state.lora_strengths != defaults.lora_strengths
+        changed["tiles"] = state.choice.stage_2_tiles is not None
+        changed["mode"] = state.choice.mode is not GuidanceMode.AUTO
         for name, label in self._labels.items():
             give(label, tone="accent" if changed[name] else "")
+
+
+def mode_in_words(mode: GuidanceMode) -> str:
+    """Return how the passes of a step run."""
+    return {
+        GuidanceMode.AUTO: QCoreApplication.translate("GuidanceView", "Automatic"),
+        GuidanceMode.SEQUENTIAL: QCoreApplication.translate("GuidanceView", "One after another"),
+        GuidanceMode.BATCHED: QCoreApplication.translate("GuidanceView", "As one batch"),
+        GuidanceMode.MESH: QCoreApplication.translate("GuidanceView", "Spread out"),
+    }[mode]
 
 
 class BlocksField(QLineEdit):

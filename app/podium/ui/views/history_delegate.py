@@ -12,10 +12,10 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from podium.helper.requests import Thumbnail
 from podium.ui.state.history_model import HistoryModel
+from podium.ui.state.numbers import moment_in_words, seconds_in_words
 from podium.ui.state.values import HistoryEntry
 from podium.ui.theme import METRICS, Tint, load_icon, role_color, role_font
 from podium.ui.views.images import image_of_rgb
-from podium.ui.views.widgets.words import seconds_in_words
 
 _Index = QModelIndex | QPersistentModelIndex
 # Twice what a large screen shows at once.
@@ -94,6 +94,8 @@ class HistoryDelegate(QStyledItemDelegate):
         line = option.fontMetrics.height()
         picture = room.adjusted(0, 0, 0, -(2 * line + METRICS.space_xs))
         self._paint_picture(painter, picture, entry)
+        if entry.is_starred:
+            self._paint_star(painter, picture)
         words = QRect(room.left(), picture.bottom() + METRICS.space_xs, room.width(), line)
         paint_text(painter, words, entry.title, option, role="text")
         words.translate(0, line)
@@ -103,6 +105,12 @@ class HistoryDelegate(QStyledItemDelegate):
         width = room.height() * 16 // 9
         self._paint_picture(painter, QRect(room.left(), room.top(), width, room.height()), entry)
         words = room.adjusted(width + METRICS.space_m, 0, -METRICS.space_s, 0)
+        if entry.is_starred:
+            # Beside the words: it would cover a third of so small a picture.
+            size = METRICS.icon_small
+            star = QRect(words.right() - size, room.center().y() - size // 2, size, size)
+            self._icons["star"].paint(painter, star)
+            words.setRight(star.left() - METRICS.space_s)
         half = QRect(words.left(), words.top(), words.width(), words.height() // 2)
         paint_text(painter, half, entry.title, option, role="text")
         half.translate(0, half.height())
@@ -119,8 +127,6 @@ class HistoryDelegate(QStyledItemDelegate):
         else:
             density = painter.device().devicePixelRatioF()
             painter.drawPixmap(room.topLeft(), self._picture_of(entry, room.size(), density))
-        if entry.is_starred:
-            self._paint_star(painter, room)
 
     def _paint_star(self, painter: QPainter, room: QRect) -> None:
         size, gap = METRICS.icon_small, METRICS.space_xs
@@ -190,7 +196,7 @@ def _rounded(image: QImage, size: QSize, density: float) -> QPixmap:
 def _facts(entry: HistoryEntry, *, is_short: bool) -> str:
     clip = entry.clip.clip
     facts = [
-        entry.finished_at.astimezone().strftime("%d %b %H:%M"),
+        moment_in_words(entry.finished_at),
         seconds_in_words(float(clip.duration_s)),
     ]
     if not is_short:

@@ -8,6 +8,8 @@ from PySide6.QtWidgets import QCheckBox, QLabel, QWidget
 from podium.jobs import BranchStrengths
 from podium.models.lora_keys import LoraReport
 from podium.ui.state.loras import USUAL_STRENGTH
+from podium.ui.state.numbers import factor_in_words
+from podium.ui.state.sentences import said
 from podium.ui.state.values import LoraItem
 from podium.ui.theme import METRICS, Tint
 from podium.ui.views.branch_view import BranchView
@@ -131,13 +133,14 @@ class LoraItemView(QWidget):
         is_beyond = item.is_on and abs(item.strength) > USUAL_STRENGTH
         self._warning.setVisible(is_beyond)
         text = self.tr("Beyond ±{0} most LoRAs only break the picture.")
-        self._warning.setText(text.format(f"{USUAL_STRENGTH:g}") if is_beyond else "")
+        self._warning.setText(text.format(factor_in_words(USUAL_STRENGTH)) if is_beyond else "")
 
     def _show_report(self, item: LoraItem) -> None:
         trained_for = "" if item.report is None else item.report.trained_for
         self._trained_for.setText(trained_for)
         self._trained_for.setToolTip(self.tr("The model it was trained for, as its file tells"))
         self._trained_for.setVisible(bool(trained_for))
+        give(self._trained_for, tone="warning" if item.is_for_another and item.is_on else "")
         sentence, tone, details = self._words(item)
         give(self._summary, tone=tone).setText(sentence)
         self._summary.setVisible(bool(sentence))
@@ -161,5 +164,5 @@ class LoraItemView(QWidget):
 
 def _left_out_lines(report: LoraReport) -> str:
     return "\n".join(
-        f"{count.num_layers} {reason}:\n  " + "\n  ".join(count.first) for reason, count in report.left_out()
+        f"{count.num_layers} {said(reason)}:\n  " + "\n  ".join(count.first) for reason, count in report.left_out()
     )

@@ -6,6 +6,7 @@ from PySide6.QtCore import QByteArray, QDataStream, QIODevice, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QKeySequence
 from PySide6.QtWidgets import QMainWindow, QSplitter, QStackedWidget, QStatusBar, QTabWidget, QWidget
 
+from podium.ui.state.numbers import share_in_words
 from podium.ui.state.session import SessionState
 from podium.ui.state.values import CancelPhase, ErrorMessage, JobPhase
 from podium.ui.theme import METRICS
@@ -146,10 +147,12 @@ class MainWindow(QMainWindow):
         self._may_close = True
 
     def ask_about_closing(self) -> CloseDialog:
-        """Ask what becomes of the clip at work, and return what asks."""
+        """Ask what becomes of the clip at work, and return what asks; no further clip is begun until the answer."""
         dialog = CloseDialog(self)
         dialog.finish_chosen.connect(self._session.close_after_clip)
         dialog.stop_chosen.connect(self._on_stop_chosen)
+        dialog.rejected.connect(self._session.stay)
+        self._session.consider_closing()
         dialog.open()
         return dialog
 
@@ -331,7 +334,7 @@ class MainWindow(QMainWindow):
         groups = [(name, keys_of(actions)) for name, actions in self.menu_actions.groups()]
         of_history = self.history.actions_of_list
         listed = dict.fromkeys((*of_history.menu(), *of_history.of_history()))
-        groups += [(self.tr("On the Stage"), self.stage.keys), (self.tr("In the history"), keys_of(listed))]
+        groups += [(self.tr("On the Stage"), self.stage.keys), (self.tr("In the History"), keys_of(listed))]
         self.dialogs.show_shortcuts(groups)
 
     def _on_export_error(self) -> None:
@@ -370,8 +373,8 @@ class MainWindow(QMainWindow):
         """Return how things stand; what keeps Generate from being pressed stands beside it and is not said twice."""
         job, export = self._session.job, self._session.exports.job
         if export is not None:
-            text = self.tr("Exporting “{0}”, {1}%")
-            return text.format(export.target.name, round(100 * export.share))
+            text = self.tr("Exporting “{0}”, {1}")
+            return text.format(export.target.name, share_in_words(export.share))
         if self._session.queue.edited_key is not None:
             return self.tr("An entry of the queue is in the form: Generate puts it back in its place.")
         if job.phase.is_active:

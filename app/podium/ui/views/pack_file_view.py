@@ -9,6 +9,8 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QPushButton, QToolButton, QWidget
 
 from podium.models.probe.report import FileReport
+from podium.ui.state.numbers import bytes_in_words, factor_in_words
+from podium.ui.state.sentences import said
 from podium.ui.state.values import PackFile, PackSlot
 from podium.ui.theme import METRICS, Tint
 from podium.ui.views.widgets.buttons import make_button, make_icon_button
@@ -18,7 +20,6 @@ from podium.ui.views.widgets.file_dialogs import open_file_dialog
 from podium.ui.views.widgets.icon_label import IconLabel
 from podium.ui.views.widgets.layouts import around, column, row
 from podium.ui.views.widgets.roles import give, give_surface, make_label
-from podium.ui.views.widgets.words import bytes_in_words
 
 _ICONS = {
     PackSlot.CHECKPOINT: "cube",
@@ -159,9 +160,9 @@ class PackFileView(QWidget):
     def _report_in_words(self, report: FileReport) -> str:
         generation = f"LTX-{report.generation}" if report.generation else ""
         distilled = self.tr("distilled") if report.is_distilled else ""
-        scale = f"× {report.upsampler.scale:g}" if report.upsampler and report.upsampler.scale else ""
+        scale = f"× {factor_in_words(report.upsampler.scale)}" if report.upsampler and report.upsampler.scale else ""
         gemma = f"Gemma {report.gemma.family}" if report.gemma else ""
         layers = self.tr("{0} layers").format(report.num_lora_layers) if report.num_lora_layers else ""
-        quantisation = "" if layers else report.quantisation.words
+        quantisation = "" if layers else said(report.quantisation.words)
         parts = (generation, gemma, scale, layers, distilled, quantisation, bytes_in_words(report.file_bytes))
         return " · ".join(part for part in parts if part)

@@ -23,7 +23,7 @@ from podium.ui.theme import METRICS, Tint
 from podium.ui.views.widgets.banner import Banner
 from podium.ui.views.widgets.buttons import make_button
 from podium.ui.views.widgets.layouts import around, column, row
-from podium.ui.views.widgets.roles import make_label
+from podium.ui.views.widgets.roles import give, make_label
 
 
 class PresetView(QWidget):
@@ -102,6 +102,7 @@ class SavePresetDialog(QDialog):
             make_label(self.tr("Save as Preset"), "headline"),
             column(label, self.name, self._note, spacing=METRICS.space_xs),
             column(make_label(held, "muted", wraps=True), *self.parts.values(), spacing=METRICS.space_s),
+            None,
             row(None, cancel, self.save),
             spacing=METRICS.space_l,
             margins=around(METRICS.space_xl),
@@ -142,7 +143,7 @@ class ManagePresetsDialog(QDialog):
         self._state = state
         self.setWindowTitle(self.tr("Manage Presets"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.list = QListWidget()
+        self.list = give(QListWidget(), kind="choices")
         self.list.setAccessibleName(self.tr("Presets"))
         self.list.setEditTriggers(
             QAbstractItemView.EditTrigger.DoubleClicked | QAbstractItemView.EditTrigger.EditKeyPressed

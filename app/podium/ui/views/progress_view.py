@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from podium.jobs import Phase
 from podium.ui.state.job import JobState
+from podium.ui.state.numbers import seconds_in_words
 from podium.ui.state.phase_words import phase_words
 from podium.ui.state.progress import PHASE_ORDER
-from podium.ui.state.values import CancelPhase, JobPhase, PhaseRow
-from podium.ui.theme import METRICS, Tint, load_icon
-from podium.ui.views.widgets.buttons import make_button
+from podium.ui.state.values import JobPhase, PhaseRow
+from podium.ui.theme import METRICS
+from podium.ui.views.cancel_button import CancelButton
+from podium.ui.views.note_row import NoteRow
 from podium.ui.views.widgets.elided_label import ElidedLabel
 from podium.ui.views.widgets.layouts import column, row
 from podium.ui.views.widgets.meter import Meter
 from podium.ui.views.widgets.roles import give, give_surface, make_label
-from podium.ui.views.widgets.words import seconds_in_words
 
 
 class ProgressView(QWidget):
@@ -27,17 +29,24 @@ class ProgressView(QWidget):
         give_surface(self, "transport")
         self._title = make_label("", "strong")
         self._left = make_label("", "muted")
-        self._cost = make_label("", "caption")
-        give(self._cost, tone="warning")
-        self._cancel = make_button("")
+        self._cost = give(ElidedLabel("", "caption"), tone="warning")
+        self._cost.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        hint = self.tr("End this clip at its next step (Esc)")
+        self._cancel = CancelButton(self.tr("Cancel"), hint, self.tr("Cancelling…"))
+        self._notes = NoteRow()
         self._segments = {phase: PhaseSegment(phase_words(phase)) for phase in PHASE_ORDER}
-        head = row(self._title, self._left, None, self._cost, self._cancel, spacing=METRICS.space_m)
+        head = row(self._title, self._left, spacing=METRICS.space_m)
+        # Only where there is no cost to tell.
+        head.addStretch(0)
+        head.addWidget(self._cost, 1)
+        head.addWidget(self._cancel)
         strip = row(spacing=METRICS.space_s)
         for segment in self._segments.values():
             strip.addWidget(segment, 1)
         margins = (METRICS.space_l, METRICS.space_m, METRICS.space_l, METRICS.space_m)
-        self.setLayout(column(head, strip, spacing=METRICS.space_m, margins=margins))
-        self._cancel.clicked.connect(self._on_pressed)
+        self.setLayout(column(head, strip, self._notes, spacing=METRICS.space_m, margins=margins))
+        self._cancel.cancel_pressed.connect(state.cancel)
+        self._cancel.force_pressed.connect(state.force_stop)
         state.changed.connect(self._show)
         self._show()
 
@@ -61,11 +70,10 @@ class ProgressView(QWidget):
         """Return what a force stop costs."""
         return self._cost.text()
 
-    def _on_pressed(self) -> None:
-        if self._state.cancel_phase is CancelPhase.CAN_FORCE:
-            self._state.force_stop()
-        else:
-            self._state.cancel()
+    @property
+    def note_text(self) -> str:
+        """Return what the check of the clip had to say."""
+        return self._notes.text
 
     def _show(self) -> None:
         state = self._state
@@ -94,22 +102,11 @@ class ProgressView(QWidget):
         self._segments[Phase.SWAPPING].setVisible(Phase.SWAPPING in rows)
 
     def _show_cancel(self) -> None:
-        phase = self._state.cancel_phase
-        words = {
-            CancelPhase.NONE: self.tr("Cancel"),
-            CancelPhase.CAN_CANCEL: self.tr("Cancel"),
-            CancelPhase.CANCELLING: self.tr("Cancelling…"),
-            CancelPhase.CAN_FORCE: self.tr("Force stop"),
-            CancelPhase.FORCING: self.tr("Stopping…"),
-        }
-        is_force = phase is CancelPhase.CAN_FORCE
-        self._cancel.setText(words[phase])
-        self._cancel.setEnabled(phase in (CancelPhase.CAN_CANCEL, CancelPhase.CAN_FORCE))
-        self._cancel.setIcon(load_icon("stop", Tint.ON_DANGER if is_force else Tint.TEXT))
-        self._cancel.setToolTip(self._state.force_cost if is_force else self.tr("End this clip at its next step (Esc)"))
-        give(self._cancel, kind="danger" if is_force else "")
-        self._cost.setText(self._state.force_cost)
-        self._cost.setVisible(is_force and bool(self._state.force_cost))
+        cost = self._state.force_cost
+        self._cancel.show_phase(self._state.cancel_phase, cost)
+        self._cost.show_text(cost)
+        self._cost.setVisible(bool(cost))
+        self._notes.show_notes(self._state.notes)
 
 
 class PhaseSegment(QWidget):

@@ -29,6 +29,7 @@ class QueueDelegate(QStyledItemDelegate):
         self._words = QueueWords(self)
         self._icons = {status: load_icon(name, tint) for status, (name, tint) in STATUS_ICONS.items()}
         self._icon_of_edited = load_icon("edit", Tint.ACCENT)
+        self._icon_of_notes = load_icon("warning", Tint.WARNING)
 
     def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:  # noqa: N802, ARG002 - Qt's name and arguments
         """Return the room of an entry; all have the same."""
@@ -59,12 +60,16 @@ class QueueDelegate(QStyledItemDelegate):
         (self._icon_of_edited if is_edited else self._icons[entry.status]).paint(painter, icon)
         status = self._words.status(entry, is_edited=is_edited)
         status_width = QFontMetrics(role_font(option.font, "strong")).horizontalAdvance(status) + METRICS.space_xs
+        at_right = QRect(room.right() - status_width, room.top(), status_width, room.height())
         words = room.adjusted(size + METRICS.space_m, 0, -(status_width + METRICS.space_l), 0)
+        if entry.notes:
+            words.setRight(words.right() - size)
+            place = QRect(at_right.left() - METRICS.space_s - size, icon.top(), size, size)
+            self._icon_of_notes.paint(painter, place)
         upper = QRect(words.left(), words.top(), words.width(), words.height() // 2)
         lower = upper.translated(0, upper.height())
         paint_text(painter, upper, entry.title, option, role="text_muted" if entry.status.is_over else "text")
         self._paint_second_line(painter, lower, entry, option)
-        at_right = QRect(room.right() - status_width, room.top(), status_width, room.height())
         role = STATUS_ROLES.get(entry.status, "text_muted")
         paint_text(painter, at_right, status, option, role=role, font="strong", align=Qt.AlignmentFlag.AlignRight)
 

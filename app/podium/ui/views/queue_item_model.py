@@ -47,7 +47,7 @@ class QueueItemModel(QAbstractListModel):
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return self._words.whole(entry, is_edited=entry.key == self._state.edited_key)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return entry.request.prompt
+            return "\n\n".join((entry.request.prompt, *entry.notes))
         return None
 
     def flags(self, index: _Index) -> Qt.ItemFlag:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QItemSelectionModel, QPoint, Qt
-from PySide6.QtWidgets import QFrame, QListView, QPushButton, QScrollArea, QStackedWidget, QWidget
+from PySide6.QtWidgets import QFrame, QListView, QPushButton, QScrollArea, QSizePolicy, QStackedWidget, QWidget
 
 from podium.ui.state.queue import QueueState
 from podium.ui.state.values import QueueEntry
@@ -36,6 +36,7 @@ class QueueView(QWidget):
         self._reason = Banner("warning", has_buttons_beside=True)
         self._problem = Banner("warning")
         self._failure = Banner("danger")
+        self._notes = Banner("warning")
         self._model = QueueItemModel(state, self)
         self._list = QListView()
         self._empty = make_label("", "muted", wraps=True)
@@ -70,6 +71,11 @@ class QueueView(QWidget):
     def failure_banner(self) -> Banner:
         """Return what says why the chosen entry failed, with rank, phase and log folded beneath."""
         return self._failure
+
+    @property
+    def notes_banner(self) -> Banner:
+        """Return what says what the check of the chosen entry had to say."""
+        return self._notes
 
     @property
     def headline_text(self) -> str:
@@ -129,17 +135,19 @@ class QueueView(QWidget):
         bar.addWidget(make_menu_button("more", self.tr("More for the queue"), actions.of_queue()))
         # Unfolded, rank, phase and log are higher than the panel: they scroll, and the Stage keeps its room.
         inner = give(QWidget(), surface="scrolled")
-        inner.setLayout(column(self._failure, None))
+        inner.setLayout(column(self._failure, self._notes, None, spacing=METRICS.space_s))
         self._detail = QScrollArea()
         self._detail.setWidgetResizable(True)
         self._detail.setFrameShape(QFrame.Shape.NoFrame)
         self._detail.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._detail.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._detail.setWidget(inner)
-        self._detail.setFixedWidth(METRICS.detail_width)
+        # Beside the list, and never the larger of the two.
+        self._detail.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
+        self._detail.setMaximumWidth(METRICS.detail_width)
         below = row(spacing=METRICS.space_m)
-        below.addWidget(self._pages, 1)
-        below.addWidget(self._detail)
+        below.addWidget(self._pages, 3)
+        below.addWidget(self._detail, 2)
         margins = (METRICS.space_m, METRICS.space_s, METRICS.space_m, METRICS.space_s)
         whole = column(bar, self._reason, self._problem, spacing=METRICS.space_s, margins=margins)
         whole.addLayout(below, 1)
@@ -263,7 +271,9 @@ class QueueView(QWidget):
         self.actions_of_queue.show_can(self._state, chosen)
         one = chosen[0] if len(chosen) == 1 else None
         error = one.error if one is not None and one.status.is_over else None
-        self._detail.setVisible(error is not None)
+        notes = one.notes if one is not None else ()
+        self._notes.show_message("\n".join(notes))
+        self._detail.setVisible(error is not None or bool(notes))
         if one is not None and error is not None:
             self._failure.show_message(error.sentence, self._words.failure(one))
         else:

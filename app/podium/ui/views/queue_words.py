@@ -5,10 +5,10 @@ from __future__ import annotations
 from PySide6.QtCore import QObject
 
 from podium.jobs import PipelineKind
+from podium.ui.state.numbers import seconds_in_words
 from podium.ui.state.phase_words import phase_words
 from podium.ui.state.values import EntryStatus, QueueEntry
 from podium.ui.theme import Tint
-from podium.ui.views.widgets.words import seconds_in_words
 
 DOT = " · "
 STATUS_ICONS = {
@@ -91,5 +91,5 @@ class QueueWords(QObject):
         """Return all that is shown of an entry, for screen readers."""
         sentence = entry.error.sentence if entry.error else ""
         status = self.status(entry, is_edited=is_edited)
-        parts = (entry.title, status, self.facts(entry), self.switch(entry), self.place(entry), sentence)
+        parts = (entry.title, status, self.facts(entry), self.switch(entry), self.place(entry), sentence, *entry.notes)
         return ". ".join(part for part in parts if part)

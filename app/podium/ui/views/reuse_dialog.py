@@ -5,16 +5,17 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QDialog, QGridLayout, QPushButton, QWidget
 
-from podium.jobs import GenerationRequest
+from podium.jobs import GenerationRequest, GuidanceMode
+from podium.ui.state.numbers import factor_in_words, fps_in_words, seconds_in_words
 from podium.ui.state.values import ReusePart
 from podium.ui.theme import METRICS, Tint
-from podium.ui.views.queue_words import QueueWords
+from podium.ui.views.guidance_view import mode_in_words
+from podium.ui.views.queue_words import DOT, QueueWords
 from podium.ui.views.widgets.banner import Banner
 from podium.ui.views.widgets.buttons import make_button
 from podium.ui.views.widgets.elided_label import ElidedLabel
 from podium.ui.views.widgets.layouts import around, column, row
 from podium.ui.views.widgets.roles import make_label
-from podium.ui.views.widgets.words import fps_in_words, seconds_in_words
 
 
 class ReuseDialog(QDialog):
@@ -87,27 +88,45 @@ class ReuseDialog(QDialog):
     def _parts(self, request: GenerationRequest, model_name: str) -> tuple[tuple[ReusePart, str, str], ...]:
         clip = request.clip
         fps = self.tr("{0} fps").format(fps_in_words(clip.fps))
-        duration = f"{seconds_in_words(float(clip.duration_s))} · {clip.num_frames} · {fps}"
-        loras = ", ".join(f"{lora.path.stem} {lora.strength:g}" for lora in request.loras)
-        images = ", ".join(image.path.name for image in request.images)
+        frames = self.tr("{0} frames").format(clip.num_frames)
+        duration = DOT.join((seconds_in_words(float(clip.duration_s)), frames, fps))
+        loras = ", ".join(f"{lora.path.stem} {factor_in_words(lora.strength)}" for lora in request.loras)
         return (
             (ReusePart.PROMPT, self.tr("Prompt"), " ".join(request.prompt.split())),
             (ReusePart.NEGATIVE_PROMPT, self.tr("Negative prompt"), " ".join((request.negative_prompt or "").split())),
             (ReusePart.SEED, self.tr("Seed"), str(request.seed)),
             (ReusePart.SIZE, self.tr("Size"), f"{clip.width} × {clip.height}"),
             (ReusePart.DURATION, self.tr("Length and rate"), duration),
-            (ReusePart.IMAGES, self.tr("Images"), images),
+            (ReusePart.IMAGES, self.tr("Pictures"), self._pictures(request)),
             (ReusePart.LORAS, self.tr("LoRAs"), loras),
             (ReusePart.PIPELINE, self.tr("Pipeline"), QueueWords(self).pipeline(request.pipeline)),
             (ReusePart.GUIDANCE, self.tr("Steps and guidance"), self._guidance(request)),
             (ReusePart.MODEL, self.tr("Model"), model_name),
         )
 
+    def _pictures(self, request: GenerationRequest) -> str:
+        names = ", ".join(image.path.name for image in request.images)
+        slots = request.generated_keyframes
+        count = slots if isinstance(slots, int) else len(slots)
+        keyframes = self.tr("key frames of the model's own: {0}").format(count) if count else ""
+        return DOT.join(filter(None, (names, keyframes)))
+
     def _guidance(self, request: GenerationRequest) -> str:
         if not request.pipeline.is_guided:
             return ""
-        steps = request.num_inference_steps
-        return self.tr("The model's own") if steps is None else self.tr("Steps: {0}").format(steps)
+        facts = []
+        if request.num_inference_steps is not None:
+            facts.append(self.tr("Steps: {0}").format(request.num_inference_steps))
+        if request.video_guidance is not None or request.audio_guidance is not None:
+            facts.append(self.tr("scales of its own"))
+        if request.distilled_lora_strengths is not None:
+            strengths = map(factor_in_words, request.distilled_lora_strengths)
+            facts.append(self.tr("distilled LoRA {0} and {1}").format(*strengths))
+        if request.stage_2_tiles is not None:
+            facts.append(self.tr("{0} × {1} tiles").format(*request.stage_2_tiles))
+        if request.guidance_mode is not GuidanceMode.AUTO:
+            facts.append(self.tr("passes: {0}").format(mode_in_words(request.guidance_mode)))
+        return DOT.join(facts) or self.tr("The model's own")
 
     def _on_all(self) -> None:
         for check in self._checks.values():

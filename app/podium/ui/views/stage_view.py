@@ -108,10 +108,10 @@ class StageView(QWidget):
     def keys(self) -> tuple[tuple[str, str], ...]:
         """Return the keys that work on the Stage, and what they do."""
         return (
-            (self.tr("Space"), self.tr("Play or pause")),
-            ("← →   , .", self.tr("One frame back or on")),
-            (self.tr("Home   End"), self.tr("First or last frame")),
-            ("[   ]", self.tr("Slower or faster")),
+            (self.tr("Space"), self.tr("Play or Pause")),
+            ("← →   , .", self.tr("One Frame Back or On")),
+            (self.tr("Home   End"), self.tr("First or Last Frame")),
+            ("[   ]", self.tr("Slower or Faster")),
             ("L", self.tr("Loop")),
             ("M", self.tr("Mute")),
         )

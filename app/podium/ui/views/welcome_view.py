@@ -86,11 +86,11 @@ class WelcomeView(QWidget):
 
     def _make_columns(self) -> QWidget:
         columns = QWidget()
-        demo = give_surface(QWidget(), "banner")
+        demo = give_surface(QWidget(), "card")
         words = column(
             make_label(self.tr("No model yet?"), "strong"),
             make_label(
-                self.tr("The demo model is written in seconds and shows how Podium works. It makes coloured noise."),
+                self.tr("The demo model is tiny, is there in seconds, and shows how Podium works."),
                 "caption",
                 wraps=True,
             ),

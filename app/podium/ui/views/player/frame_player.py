@@ -13,6 +13,7 @@ from PySide6.QtCore import QObject, Qt, QTimer
 from podium.geometry import ClipFormat
 from podium.media.clip_reader import read_frames
 from podium.media.errors import MediaError
+from podium.ui.state.sentences import said
 from podium.ui.views.images import image_of_rgb
 from podium.ui.views.player.clip_player import ClipPlayer
 
@@ -88,7 +89,7 @@ class FrameClipPlayer(ClipPlayer):
             rgb = next(itertools.islice(self._frames, frame - self._next, None), None)
         except MediaError as error:
             self.pause()
-            self.failed.emit(error.message, error.details)
+            self.failed.emit(said(error.message), error.details)
             return
         self._next = frame + 1
         if rgb is not None:

@@ -14,6 +14,7 @@ from PySide6.QtGui import QImage
 
 from podium.geometry import ClipFormat
 from podium.media.frame_cache import FrameCache
+from podium.ui.state.sentences import said
 from podium.ui.views.player.clip_player import ClipPlayer, middle_of_frame_s
 from podium.ui.views.player.clip_sound import make_clip_sound
 
@@ -213,7 +214,7 @@ class PairPlayer(ClipPlayer):
         error = next((cache.error for cache in self._caches if cache.error is not None), None)
         if error is not None:
             self.close()
-            self.failed.emit(error.message, error.details)
+            self.failed.emit(said(error.message), error.details)
 
     def _clock_s(self) -> float:
         return self._base_s + self._speed * self._since.nsecsElapsed() / 1e9

@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu, QToolButton
 
+from podium.ui.state.numbers import factor_in_words
 from podium.ui.views.player.clip_player import SPEEDS
 from podium.ui.views.widgets.roles import give
 
@@ -66,4 +67,4 @@ class SpeedButton(QToolButton):
 
 def speed_in_words(speed: float) -> str:
     """Return a speed as “0.5×” or “1×”."""
-    return f"{speed:g}×"
+    return f"{factor_in_words(speed)}×"

@@ -6,6 +6,7 @@ from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QLabel, QSizePolicy, QSlider, QToolButton, QWidget
 
+from podium.ui.state.numbers import number_in_words
 from podium.ui.theme import METRICS
 from podium.ui.views.player.clip_player import ClipPlayer
 from podium.ui.views.player.scrub_bar import ScrubBar
@@ -201,7 +202,9 @@ class TransportView(QWidget):
                 self._scrub.setRange(0, player.num_frames - 1)
                 self._scrub.setValue(frame)
         duration_s = float(player.clip.duration_s)
-        self._show_line(self._time, f"{float(frame / player.clip.fps):.2f}", f"{duration_s:.2f}", " / {0} s")
+        self._show_line(
+            self._time, number_in_words(float(frame / player.clip.fps), 2), number_in_words(duration_s, 2), " / {0} s"
+        )
         self._show_line(self._frame, str(frame + 1), str(player.num_frames), self.tr(" of {0} frames"))
 
     def _show_line(self, label: QLabel, now: str, most: str, rest: str) -> None:

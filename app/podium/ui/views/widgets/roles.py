@@ -34,6 +34,9 @@ def make_label(text: str = "", role: str = "", *, wraps: bool = False) -> QLabel
     label.setTextFormat(Qt.TextFormat.PlainText)
     if role:
         label.setProperty("role", role)
+    if role == "headline":
+        # Whatever room there is to spare, it stands at the top.
+        label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
     if wraps:
         label.setWordWrap(True)
         policy = label.sizePolicy()

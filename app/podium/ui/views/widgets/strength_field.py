@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QDoubleSpinBox, QSlider, QWidget
+from PySide6.QtWidgets import QSlider, QWidget
 
 from podium.ui.theme import METRICS
 from podium.ui.views.widgets.layouts import row
-from podium.ui.views.widgets.roles import give
+from podium.ui.views.widgets.number_field import NumberField
 from podium.ui.views.widgets.wheel import leave_wheel
 
 _TICKS = 100
@@ -38,15 +38,8 @@ class StrengthField(QWidget):
         self._slider.setRange(round(low * _TICKS), round(high * _TICKS))
         self._slider.setPageStep(_TICKS // 10)
         self._slider.setAccessibleName(name)
-        self._number = leave_wheel(QDoubleSpinBox())
-        self._number.setRange(*number_range)
-        self._number.setDecimals(2)
-        self._number.setSingleStep(0.05)
-        give(self._number, buttons="none")
-        self._number.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        self._number = NumberField(name, number_range, step=0.05, num_decimals=2)
         self._number.setFixedWidth(METRICS.number_width)
-        self._number.setKeyboardTracking(False)
-        self._number.setAccessibleName(name)
         whole = row(spacing=METRICS.space_m)
         whole.addWidget(self._slider, 1)
         whole.addWidget(self._number)
@@ -60,7 +53,7 @@ class StrengthField(QWidget):
         return self._slider
 
     @property
-    def number(self) -> QDoubleSpinBox:
+    def number(self) -> NumberField:
         """Return the number."""
         return self._number
 
