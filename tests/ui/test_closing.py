@@ -13,6 +13,7 @@ from podium.ui.state.values import EntryStatus
 from podium.ui.theme import apply_theme
 from podium.ui.views.dialogs import CloseDialog
 from podium.ui.views.main_window import MainWindow
+from podium.ui.views.widgets.elided_label import ElidedLabel
 
 from tests.fakes.ui import FakeControls, FakeHelper, finish, make_ready, run_next
 
@@ -73,7 +74,9 @@ def test_who_wanted_to_finish_can_stay_after_all(window: MainWindow, world: Worl
     session, helper, _ = world
     key = run_next(session, helper)
     ask(window).finish.click()
+    assert "Podium closes once this clip is finished." in window.statusBar().findChild(ElidedLabel).text()
     ask(window).stay.click()
+    assert "closes" not in window.statusBar().findChild(ElidedLabel).text()
     with qtbot.assertNotEmitted(session.close_wanted):
         finish(session, key)
     assert window.isVisible()

@@ -385,7 +385,7 @@ def test_without_a_bus_nothing_happens_and_the_log_says_so(
     qapp: QApplication, qtbot: QtBot, caplog: pytest.LogCaptureFixture
 ) -> None:
     bus = DesktopBus(NO_BUS)
-    with caplog.at_level(logging.INFO):
+    with caplog.at_level(logging.INFO, logger="podium"):
         bus.open()
         bus.keep_awake("work")
         bus.notify("title", "text")
@@ -646,7 +646,7 @@ def test_the_end_of_the_session_asks_while_a_clip_is_at_work(
     end.on_commit_data(manager)  # type: ignore[arg-type] # Qt makes none but in a session
     assert manager.answers == [answer]
     assert widget.isVisible() is not is_closed
-    assert world[0]._closes_after_clip is is_held
+    assert world[0].closes_after_clip is is_held
 
 
 def test_a_session_that_may_not_ask_ends_and_so_does_the_window(asked: tuple[SessionEnd, MainWindow]) -> None:

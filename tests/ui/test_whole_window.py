@@ -54,9 +54,9 @@ def check_day(told: dict[str, Any]) -> None:
     assert told["first clip"]["pictures"] >= 3
     assert told["first clip"]["motions"] >= 1
     assert told["first clip"]["clip"]
-    assert "style-lora" in told["first clip"]["loras"][0]
+    assert "outline" in told["first clip"]["loras"][0]
     assert told["swap"]["same ranks"]
-    assert "distilled-lora" in told["swap"]["loras"][0]
+    assert "night-colours" in told["swap"]["loras"][0]
     assert told["soft cancel"]["same ranks"]
     assert told["heavy modules"] == []
     for stop in (told["force stop"], told["force stop while starting"]):

@@ -25,7 +25,6 @@ from PySide6.QtCore import QElapsedTimer, QEventLoop, QObject, Qt, QTimer, Slot
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QPlainTextEdit, QWidget
 
-from podium.models.tiny_pack import ensure_tiny_pack
 from podium.multigpu import MGPUController
 from podium.ui.app import PodiumWindow, WindowPlaces
 from podium.ui.state.job import JobState
@@ -159,15 +158,15 @@ class Person:
         MGPUController.shutdown = shutdown  # type: ignore[method-assign] # to see which thread calls it
 
 
-def make_first_clip(person: Person, loras: list[Path]) -> dict[str, Any]:
+def make_first_clip(person: Person) -> dict[str, Any]:
     """From the first page to a clip that plays."""
     person.press("Try the demo model")
     person.press("On the CPU")
     person.session.devices.use_cpu(2)
     person.wait(lambda: person.session.pack.models is not None, "the demo model is there")
     person.press("Start")
-    person.type_prompt("a lighthouse in the rain, waves and wind")
-    person.session.loras.add(loras[:1])
+    person.type_prompt("a big red circle moves left over a blue background")
+    wear(person, 0)
     previews = PreviewCounter(person.window)
     person.generate()
     clip = person.session.job.clip
@@ -184,11 +183,18 @@ def make_first_clip(person: Person, loras: list[Path]) -> dict[str, Any]:
     }
 
 
-def swap_lora(person: Person, loras: list[Path]) -> dict[str, Any]:
+def wear(person: Person, place: int) -> None:
+    """Switch on one of the LoRAs that came with the demo model, and the others off."""
+    loras = person.session.loras
+    person.wait(lambda: len(loras.items) > place, "the demo model's LoRAs are in the stack")
+    for at, item in enumerate(loras.items):
+        loras.set_on(item.key, at == place)
+
+
+def swap_lora(person: Person) -> dict[str, Any]:
     """Another LoRA, the same ranks."""
     before = person.rank_pids()
-    person.session.loras.remove(person.session.loras.items[0].key)
-    person.session.loras.add(loras[1:])
+    wear(person, 1)
     person.generate()
     return {"same ranks": person.rank_pids() == before != [], "loras": list(person.session.job.lora_summaries)}
 
@@ -254,8 +260,6 @@ def main() -> int:
     parser.add_argument("--stall-s", type=float, default=0.0)
     values = parser.parse_args()
     cache = values.folder / "cache"
-    pack = ensure_tiny_pack(cache)
-    loras = [pack.style_lora_path, pack.distilled_lora_path]
     application = QApplication(sys.argv[:1])
     places = WindowPlaces(values.folder / "settings.toml", cache, values.folder / "clips", values.folder / "logs")
     window = PodiumWindow(application, places)
@@ -269,9 +273,9 @@ def main() -> int:
     meter = StallMeter(window.session.job)
     meter.start()
     told: dict[str, Any] = {"platform": application.platformName()}
-    told["first clip"] = make_first_clip(person, loras)
+    told["first clip"] = make_first_clip(person)
     say("first clip")
-    told["swap"] = swap_lora(person, loras)
+    told["swap"] = swap_lora(person)
     say("swap")
     told["soft cancel"] = cancel_softly(person)
     say("soft cancel")

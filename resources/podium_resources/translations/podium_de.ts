@@ -1489,6 +1489,10 @@
         <translation>Ein Eintrag der Warteschlange steht im Formular: „Erzeugen“ bringt ihn zurück an seinen Platz.</translation>
     </message>
     <message>
+        <source>{0}. Podium closes once this clip is finished.</source>
+        <translation>{0}. Podium schließt sich, sobald dieser Clip fertig ist.</translation>
+    </message>
+    <message>
         <source>Finished: {0}</source>
         <translation>Fertig: {0}</translation>
     </message>

@@ -117,7 +117,7 @@ def test_with_room_everything_stays_and_with_less_parts_leave_and_with_none_it_i
 
 
 def test_a_plan_is_logged_in_words(nvml: FakeNvml, checked: CheckedRequest, caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.INFO):
+    with caplog.at_level(logging.INFO, logger=plan_residency.__module__):
         plan_residency(checked, on("GPU-a"), "bfloat16", host_bytes=100 * GB)
     assert "Residency of the clip: everything stays on the devices." in caplog.text
 

@@ -86,6 +86,7 @@ class SessionState(ObservableState):
     problem_changed = Signal()
     clips_folder_changed = Signal()
     library_problem_changed = Signal()
+    closes_after_clip_changed = Signal()
     job_ordered = Signal(object)
     """A checked `JobOrder`, or a `PromptOrder`, for the owner."""
     fleet_ordered = Signal(object)
@@ -175,6 +176,11 @@ class SessionState(ObservableState):
         return self._wanted_fleet.spec
 
     @property
+    def closes_after_clip(self) -> bool:
+        """Return whether the window closes once the clip at work is finished."""
+        return self._closes_after_clip
+
+    @property
     def library_problem(self) -> str:
         """Return a sentence on why the form and its prompts are not kept; empty while they are."""
         return self._library_problem
@@ -233,13 +239,13 @@ class SessionState(ObservableState):
 
     def close_after_clip(self) -> None:
         """Finish the clip at work, then close the window; at once if none is."""
-        self._closes_after_clip = True
+        self._update(closes_after_clip=True)
         self._runner.hold(True)
         self._close_if_done()
 
     def stay(self) -> None:
         """Close the window no more after the clip at work."""
-        self._closes_after_clip = False
+        self._update(closes_after_clip=False)
         self._runner.hold(False)
 
     def apply(self, event: OwnerEvent) -> None:
@@ -316,7 +322,7 @@ class SessionState(ObservableState):
 
     def _close_if_done(self) -> None:
         if self._closes_after_clip and not self.job.phase.is_active:
-            self._closes_after_clip = False
+            self._update(closes_after_clip=False)
             self.close_wanted.emit()
 
     def _choose_models(self, models: ModelPaths | None) -> None:

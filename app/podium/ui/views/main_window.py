@@ -377,6 +377,8 @@ class MainWindow(QMainWindow):
             return text.format(export.target.name, share_in_words(export.share))
         if self._session.queue.edited_key is not None:
             return self.tr("An entry of the queue is in the form: Generate puts it back in its place.")
+        if job.phase.is_active and self._session.closes_after_clip:
+            return self.tr("{0}. Podium closes once this clip is finished.").format(self.stage.progress.title_text)
         if job.phase.is_active:
             return self.stage.progress.title_text
         if job.phase is JobPhase.FINISHED and job.clip is not None:
