@@ -124,6 +124,12 @@ class _Wishes:
         self._reason = ""
         self._notice: Notice | None = None
 
+    @property
+    def reason(self) -> str:
+        """Return why to stay awake, as it is now."""
+        with self._lock:
+            return self._reason
+
     def open(self) -> None:
         self.wake_fd = os.eventfd(1, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
 
@@ -161,7 +167,6 @@ class _Talk:
         self._block: SleepBlock | None = None
         self._client: DBusAddress | None = None
         self._is_ending = False
-        self._reason = ""
         self._notice_id = 0
         self._token = ""
 
@@ -177,10 +182,10 @@ class _Talk:
                 selector.register(bus, selectors.EVENT_READ)
             while True:
                 selector.select()
-                is_closing, self._reason, notice = self._wishes.take()
+                is_closing, reason, notice = self._wishes.take()
                 if is_closing:
                     break
-                self._set_block(self._reason)
+                self._set_block(reason)
                 if notice is not None:
                     self._show(notice)
                 # Whoever is ready: a signal may have come with the answer to a call.
@@ -215,7 +220,8 @@ class _Talk:
 
     def _take(self, name: str, body: tuple[object, ...]) -> None:
         if name == "QueryEndSession":
-            self._answer(objection=self._reason)
+            # As it is now: a clip may have ended since its block was seen to.
+            self._answer(objection=self._wishes.reason)
         elif name in ("EndSession", "Stop") and not self._is_ending:
             self._is_ending = True
             self._signals.session_ending.emit()
