@@ -29,7 +29,7 @@ from PySide6.QtWidgets import QApplication
 
 from podium.heap import return_large_pieces
 from podium.jobs import LoraSpec
-from podium.models.tiny_pack import ensure_tiny_pack
+from podium.models.demo_cache import ensure_demo_model
 from podium.ui.app import PodiumWindow, WindowPlaces
 from podium.ui.state.events import JobEnded
 from podium.ui.state.values import FleetPhase
@@ -266,7 +266,7 @@ def main() -> int:
     # As the application does.
     return_large_pieces()
     cache = values.folder / "cache"
-    pack = ensure_tiny_pack(cache)
+    demo = ensure_demo_model(cache)
     application = QApplication(sys.argv[:1])
     # What was remembered of another day is none of this one's.
     folder = values.folder / f"day-{os.getpid()}"
@@ -277,9 +277,8 @@ def main() -> int:
     try:
         start_fleet(person, values.ranks)
         scales, previews = Scales(application, person), PreviewCounter(window)
-        loras = [pack.style_lora_path, pack.distilled_lora_path]
         options = {"num_jobs": values.jobs, "swap_every": values.swap_every, "num_prompts": values.prompts}
-        queue_jobs(person, loras, **options)
+        queue_jobs(person, demo.style_loras, **options)
         took_s = watch(application, person, scales, plays=not values.no_watching)
     finally:
         window.close()
