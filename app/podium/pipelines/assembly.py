@@ -311,6 +311,12 @@ def choose_paths(
 class Loadable(Protocol):
     """A pipeline whose weights are read ahead of its jobs."""
 
+    placement: Placement
+    prompt_encoder: PromptEncoder
+    upsampler: Upsampler
+    video_decoder: VideoDecoder
+    audio_decoder: AudioDecoder
+    on_progress: OnProgress | None
     is_loaded: bool
 
     def load(self) -> None:
@@ -327,15 +333,31 @@ def load_first(pipeline: Loadable) -> Iterator[PipelineEvent]:
     yield PhaseOver(Phase.LOADING)
 
 
-def load_slots(slots: Iterable[BuilderSlot[object]], placement: Placement, on_progress: OnProgress | None) -> None:
-    """Have each slot's weights read, by building what is in it where there is no other way.
+def load_parts(pipeline: Loadable, transformers: Iterable[BuilderSlot[object]]) -> None:
+    """Have all weights of a pipeline read but the image encoder's, by building what has no other way.
+
+    Args:
+        pipeline: Is loaded then.
+        transformers: With the set that jobs begin with, so that a set fixed for all of them is the only one there ever
+            is.
 
     Raises:
         CheckpointError: A file cannot be read.
     """
+    slots = (
+        pipeline.prompt_encoder.text_encoder_builder,
+        pipeline.prompt_encoder.embeddings_builder,
+        *transformers,
+        pipeline.upsampler.upsampler_builder,
+        pipeline.upsampler.statistics_builder,
+        pipeline.video_decoder.decoder_builder,
+        pipeline.audio_decoder.decoder_builder,
+        pipeline.audio_decoder.vocoder_builder,
+    )
     for slot in slots:
         read = slot.preload if isinstance(slot, Preloads) else slot.build
-        read(placement.device, placement.dtype, on_progress=on_progress)
+        read(pipeline.placement.device, pipeline.placement.dtype, on_progress=pipeline.on_progress)
+    pipeline.is_loaded = True
 
 
 def encode_guided(

@@ -21,7 +21,7 @@ from podium.pipelines.assembly import (
     decode_clip,
     drain,
     load_first,
-    load_slots,
+    load_parts,
 )
 from podium.pipelines.blocks.diffusion import AVLatents, SamplerKind, StageRequest
 from podium.pipelines.calls import ClipCall, LoraLike, PathLike
@@ -95,19 +95,7 @@ class DistilledPipeline:
         Raises:
             CheckpointError: A file cannot be read.
         """
-        slots = (
-            self.prompt_encoder.text_encoder_builder,
-            self.prompt_encoder.embeddings_builder,
-            # With its own set, so that a set fixed for all jobs is the only one there ever is.
-            self.stage.transformer_builder.with_loras(self.loras),
-            self.upsampler.upsampler_builder,
-            self.upsampler.statistics_builder,
-            self.video_decoder.decoder_builder,
-            self.audio_decoder.decoder_builder,
-            self.audio_decoder.vocoder_builder,
-        )
-        load_slots(slots, self.placement, self.on_progress)
-        self.is_loaded = True
+        load_parts(self, [self.stage.transformer_builder.with_loras(self.loras)])
 
     def stream(self, **call: Unpack[ClipCall]) -> Generator[PipelineEvent, None, None]:
         """Make a clip; arguments as in `ClipCall`.

@@ -19,7 +19,7 @@ from podium.pipelines.assembly import (
     drain,
     encode_guided,
     load_first,
-    load_slots,
+    load_parts,
 )
 from podium.pipelines.blocks.diffusion import AVLatents, SamplerKind, StageRequest
 from podium.pipelines.calls import GuidedCall, LoraLike
@@ -77,21 +77,8 @@ class GuidedPipeline(ABC):
         Raises:
             CheckpointError: A file cannot be read.
         """
-        # With the set that jobs begin with, so that a set fixed for all of them is the only one there ever is.
         loras, _ = self.distilled_lora.sets(self.loras)
-        slots = (
-            self.prompt_encoder.text_encoder_builder,
-            self.prompt_encoder.embeddings_builder,
-            self.stage_1.transformer_builder.with_loras(loras),
-            self.stage_2.transformer_builder.with_loras(loras),
-            self.upsampler.upsampler_builder,
-            self.upsampler.statistics_builder,
-            self.video_decoder.decoder_builder,
-            self.audio_decoder.decoder_builder,
-            self.audio_decoder.vocoder_builder,
-        )
-        load_slots(slots, self.placement, self.on_progress)
-        self.is_loaded = True
+        load_parts(self, [stage.transformer_builder.with_loras(loras) for stage in (self.stage_1, self.stage_2)])
 
     def stream(self, **call: Unpack[GuidedCall]) -> Generator[PipelineEvent, None, None]:
         """Make a clip; arguments as in `GuidedCall`.

@@ -10,13 +10,13 @@ is looked at as it is called. The published code's are reckoned from what it is 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import torch
 
 from podium.geometry import ClipFormat
-from podium.models.transformer.config import StreamConfig, TransformerConfig
+from podium.models.transformer.config import TransformerConfig
 from podium.models.transformer.inputs import StreamInput, TokenLevels
 from podium.models.transformer.model import AVTransformer, Ropes
 from podium.multigpu.attention import AttentionManager
@@ -25,12 +25,13 @@ from podium.multigpu.sp_builder import SequenceParallelTransformer
 from podium.pipelines.latents import audio_positions, video_positions
 
 from tests.fakes.spread_jobs import CollectiveCounter, group_that_moves_nothing
+from tests.gpu.random_model import TRUE
 
 META = torch.device("meta")
 RANKS = (2, 4, 8)
 # 121 frames at these sizes make 6,144 and 24,576 video tokens, and 126 of sound.
 CLIPS = {6144: ClipFormat(512, 768, 121, Fraction(24)), 24576: ClipFormat(1024, 1536, 121, Fraction(24))}
-NUM_LAYERS, NUM_HEADS, HEAD_DIM, AUDIO_HEAD_DIM = 48, 32, 128, 64
+NUM_LAYERS, NUM_HEADS, HEAD_DIM, AUDIO_HEAD_DIM = TRUE.num_layers, TRUE.num_heads, TRUE.head_dim, TRUE.audio_head_dim
 SIZE = TransformerSize(NUM_LAYERS, NUM_HEADS * HEAD_DIM, NUM_HEADS * AUDIO_HEAD_DIM, NUM_HEADS)
 
 
@@ -44,21 +45,7 @@ class Traffic:
 
 def true_size(num_layers: int = NUM_LAYERS) -> TransformerConfig:
     """Return the configuration of the 2.3 checkpoints with so many blocks."""
-    return TransformerConfig(
-        video=StreamConfig(128, NUM_HEADS, HEAD_DIM, 4096, (20.0, 2048.0, 2048.0), has_ff_bias=True),
-        audio=StreamConfig(128, NUM_HEADS, AUDIO_HEAD_DIM, 2048, (20.0,), has_ff_bias=True),
-        num_layers=num_layers,
-        caption_dim=None,
-        is_gated=True,
-        has_prompt_modulation=True,
-        has_prompt_timestep=True,
-        has_keyframe_embedding=False,
-        timestep_scale=1000.0,
-        gate_timestep_scale=1000.0,
-        rope_theta=10000.0,
-        is_rope_float64=True,
-        norm_eps=1e-6,
-    )
+    return replace(TRUE, num_layers=num_layers).config
 
 
 def count_ours(num_ranks: int, clip: ClipFormat, num_layers: int = NUM_LAYERS, batch: int = 1) -> Traffic:

@@ -9,13 +9,10 @@ from __future__ import annotations
 
 from podium.models.cast_layers import is_cast_layer
 from podium.models.module_weights import without_weights
-from podium.models.tiny_pack.traits import LTX_2_3
-from podium.models.tiny_pack.transformer import transformer_config
-from podium.models.transformer.config import TransformerConfig
 from podium.models.transformer.model import AVTransformer
 from podium.multigpu.ownership import shares_of
 
-from tests.gpu.true_size import TRUE_SIZE
+from tests.gpu.random_model import TRUE
 
 RANKS = range(2, 9)
 
@@ -23,7 +20,7 @@ RANKS = range(2, 9)
 def true_size_bytes() -> dict[str, tuple[int, int]]:
     """Return the bytes of each tensor of the 2.3 transformer, in bf16 and as fp8-cast."""
     with without_weights():
-        model = AVTransformer(TransformerConfig.from_official({**transformer_config(LTX_2_3), **TRUE_SIZE}))
+        model = AVTransformer(TRUE.config)
     return {
         key: (2 * tensor.numel(), (1 if is_cast_layer(key.rpartition(".")[0]) else 2) * tensor.numel())
         for key, tensor in model.state_dict().items()
