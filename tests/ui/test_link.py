@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QCoreApplication, QTimer
 from pytestqt.qtbot import QtBot
 
 from podium.jobs import ClipFormat, Phase, PhaseStarted, PreviewPicture, StepDone
@@ -79,6 +80,28 @@ def test_what_was_said_before_the_end_is_shown_before_the_end(
     assert session.job.phase is JobPhase.STOPPED
     assert [row.step for row in session.job.phases] == [2]
     link.close()
+
+
+def test_what_was_on_its_way_when_it_closed_is_not_carried(
+    session: SessionState, qtbot: QtBot, tmp_path: Path
+) -> None:
+    bench = OwnerBench(tmp_path)
+    link = OwnerLink(session, bench.owner, bench.signals, bench.mailbox)
+    phase = session.job.phase
+
+    def work() -> None:
+        say(bench, PhaseStarted(Phase.STAGE_1, 2))
+        bench.signals.told.emit(JobEnded(1, JobPhase.STOPPED))
+
+    # Both lie in the queue of this thread's events.
+    worker = threading.Thread(target=work)
+    worker.start()
+    worker.join()
+    link.close()
+    QCoreApplication.sendPostedEvents(link)
+    assert session.job.phase is phase
+    assert not session.job.phases
+    assert not any(timer.isActive() for timer in link.findChildren(QTimer))
 
 
 def test_the_lines_of_each_rank_are_kept_apart_and_bounded() -> None:

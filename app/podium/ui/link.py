@@ -35,9 +35,9 @@ class OwnerLink(QObject):
         super().__init__(parent)
         self._session = session
         self._owner = owner
-        self._signals = signals
         self._mailbox = mailbox
         self._is_due = False
+        self._is_closed = False
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)
         self._pause.setInterval(NEWS_INTERVAL_MS)
@@ -51,18 +51,22 @@ class OwnerLink(QObject):
 
     def close(self) -> None:
         """Carry nothing any more: the window goes."""
+        # What another thread emitted before a disconnection is delivered after it all the same.
+        self._is_closed = True
         self._pause.stop()
-        self._signals.told.disconnect(self._on_told)
-        self._signals.posted.disconnect(self._on_posted)
 
     @Slot(object)
     def _on_told(self, event: OwnerEvent) -> None:
+        if self._is_closed:
+            return
         # What was said before it comes first.
         self._empty_mailbox()
         self._session.apply(event)
 
     @Slot()
     def _on_posted(self) -> None:
+        if self._is_closed:
+            return
         if self._pause.isActive():
             self._is_due = True
         else:
