@@ -37,7 +37,6 @@ _SILENT_MODULES = (
     "models/diffusion_decoder",
     "models/key_maps.py",
     "models/residency.py",
-    "models/tiny_pack/",
     "models/transformer/model.py",
     "multigpu/child.py",
     "multigpu/forkserver.py",
@@ -47,7 +46,7 @@ _SILENT_MODULES = (
     "multigpu/ranklog.py",
     "multigpu/worker.py",
 )
-_SPEAKING_MODULES = frozenset({"models/tiny_pack/cache.py", "ui/helper_client.py"})
+_SPEAKING_MODULES = frozenset({"ui/helper_client.py"})
 # Calls that take a text to a log, to a database, to the file system or to whoever reads the code.
 _SILENT_CALLS = frozenset(
     {

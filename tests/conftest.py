@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ import pytest
 if TYPE_CHECKING:
     import torch
 
-    from podium.models.tiny_pack import TinyPack
+    from tests.tiny_pack import TinyPack
 
 DATA_FOLDER = Path(__file__).parent / "data"
 
@@ -26,6 +27,9 @@ _PLACES = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME
 @pytest.fixture(scope="session", autouse=True)
 def _session_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Keep every test, and every process it starts, off the network and off the user's own folders."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # In a shell's background it is ignored, and by all that is started as well.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     home = tmp_path_factory.mktemp("home")
     with pytest.MonkeyPatch.context() as patch:
         for name in _OFFLINE:
@@ -41,7 +45,7 @@ def _session_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
 @pytest.fixture(scope="session")
 def tiny_pack(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of the whole tiny pack, seed 0, in float32. It is shared: no test changes it."""
-    from podium.models.tiny_pack import write_tiny_pack
+    from tests.tiny_pack import write_tiny_pack
 
     folder = tmp_path_factory.mktemp("tiny-pack")
     write_tiny_pack(folder, dtype="float32")
@@ -51,7 +55,7 @@ def tiny_pack(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def tiny_pack_2_0(tiny_pack: Path) -> TinyPack:
     """Return the model of 2.0 in the tiny pack."""
-    from podium.models.tiny_pack import TinyPack
+    from tests.tiny_pack import TinyPack
 
     return TinyPack(tiny_pack, "2.0")
 
@@ -59,7 +63,7 @@ def tiny_pack_2_0(tiny_pack: Path) -> TinyPack:
 @pytest.fixture(scope="session")
 def tiny_pack_2_3(tiny_pack: Path) -> TinyPack:
     """Return the model of 2.3 in the tiny pack."""
-    from podium.models.tiny_pack import TinyPack
+    from tests.tiny_pack import TinyPack
 
     return TinyPack(tiny_pack)
 
@@ -67,7 +71,7 @@ def tiny_pack_2_3(tiny_pack: Path) -> TinyPack:
 @pytest.fixture(scope="session")
 def tiny_pack_2_5(tiny_pack: Path) -> TinyPack:
     """Return the model of 2.5 in the tiny pack, in split files, with the convolutional video decoder."""
-    from podium.models.tiny_pack import TinyPack
+    from tests.tiny_pack import TinyPack
 
     return TinyPack(tiny_pack, "2.5")
 
@@ -75,7 +79,7 @@ def tiny_pack_2_5(tiny_pack: Path) -> TinyPack:
 @pytest.fixture(scope="session")
 def tiny_pack_2_5_diffusion(tiny_pack: Path) -> TinyPack:
     """Return the model of 2.5 in the tiny pack, in split files, with the diffusion decoder."""
-    from podium.models.tiny_pack import TinyPack
+    from tests.tiny_pack import TinyPack
 
     return TinyPack(tiny_pack, "2.5", has_diffusion_decoder=True)
 
@@ -83,7 +87,7 @@ def tiny_pack_2_5_diffusion(tiny_pack: Path) -> TinyPack:
 @pytest.fixture(scope="session")
 def tiny_pack_fp8(tiny_pack: Path) -> TinyPack:
     """Return the model of 2.3 in the tiny pack whose inner blocks are in fp8 with scales."""
-    from podium.models.tiny_pack import TinyPack
+    from tests.tiny_pack import TinyPack
 
     return TinyPack(tiny_pack, is_fp8=True)
 

@@ -29,27 +29,14 @@ def read_bytes(name: str) -> bytes:
     return _find(name).read_bytes()
 
 
-def is_shipped(name: str) -> bool:
-    """Return whether Podium ships a file of this name.
-
-    Raises:
-        ValueError: The name leaves the package.
-    """
-    return _locate(name).is_file()
-
-
 def _find(name: str) -> Traversable:
-    found = _locate(name)
+    parts = name.split("/")
+    if not all(part not in ("", ".", "..") and "\\" not in part for part in parts):
+        raise ValueError(f"{name!r} is not a plain relative name of a shipped file")
+    found = files(podium_resources).joinpath(*parts)
     if not found.is_file():
         raise ValueError(f"Podium ships no file named {name!r}")
     return found
 
 
-def _locate(name: str) -> Traversable:
-    parts = name.split("/")
-    if not all(part not in ("", ".", "..") and "\\" not in part for part in parts):
-        raise ValueError(f"{name!r} is not a plain relative name of a shipped file")
-    return files(podium_resources).joinpath(*parts)
-
-
-__all__ = ["is_shipped", "read_bytes", "read_text"]
+__all__ = ["read_bytes", "read_text"]

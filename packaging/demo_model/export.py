@@ -16,13 +16,11 @@ from pathlib import Path
 import torch
 from diffusers.models.autoencoders.autoencoder_kl_ltx2_audio import LTX2AudioDecoder, LTX2AudioEncoder
 from networks import (
-    audio_section,
     checkpoint_config,
     gemma_config,
     make_tokenizer,
     tokenizer_config,
-    upsampler_section,
-    vocoder_section,
+    upsampler_config,
 )
 from official_names import (
     audio_name,
@@ -65,7 +63,7 @@ def write_pack(folder: Path, states: States) -> DemoPack:
     folder.mkdir(parents=True, exist_ok=True)
     monolith = _video(states) | _silence()
     _save(pack.checkpoint_path, monolith, {"config": json.dumps(checkpoint_config()), "model_version": VERSION})
-    _save(pack.spatial_upsampler_path, states["upsampler"], {"config": json.dumps(upsampler_section())})
+    _save(pack.spatial_upsampler_path, states["upsampler"], {"config": json.dumps(upsampler_config())})
     _save(pack.distilled_lora_path, dict(_no_lora(monolith)), {"format": "pt"})
     for name, path in (("lora_outline", pack.outline_lora_path), ("lora_night", pack.night_lora_path)):
         if name in states:
@@ -113,12 +111,12 @@ def _silenced(transformer: Tensors) -> dict[str, Tensor]:
 
 
 def _silence() -> dict[str, Tensor]:
-    arguments = audio_vae_arguments(audio_section())
+    arguments = audio_vae_arguments(checkpoint_config()["audio_vae"])
     with without_weights():
         parts = (
             (LTX2AudioEncoder(**arguments), audio_name("encoder")),
             (LTX2AudioDecoder(**arguments), audio_name("decoder")),
-            (Vocoder(vocoder_section()).vocoder, vocoder_name),
+            (Vocoder(checkpoint_config()["vocoder"]).vocoder, vocoder_name),
         )
     zeros = {rule(name): torch.zeros(w.shape) for module, rule in parts for name, w in module.state_dict().items()}
     statistics = {"mean-of-means": torch.zeros(128), "std-of-means": torch.ones(128)}

@@ -18,111 +18,47 @@ from world import sample_attributes, sentence
 
 from podium.models.configs import upsampler_arguments, video_decoder_arguments, video_encoder_arguments
 from podium.models.text_encoder import EmbeddingsProcessor
-from podium.models.tiny_pack.audio import audio_vae_config
-from podium.models.tiny_pack.gemma import gemma_3_config
-from podium.models.tiny_pack.traits import LTX_2_3
-from podium.models.tiny_pack.transformer import transformer_config
-from podium.models.tiny_pack.upsamplers import SPATIAL_X2, upsampler_config
-from podium.models.tiny_pack.video_vae import video_vae_config
-from podium.models.tiny_pack.vocoder import vocoder_config
 from podium.models.transformer.config import TransformerConfig
 from podium.models.transformer.inputs import StreamInput, Timesteps
 from podium.models.transformer.model import AVTransformer, Ropes
 
 Config = dict[str, Any]
 
-NUM_LAYERS, NUM_HEADS, VIDEO_HEAD_DIM, AUDIO_HEAD_DIM = 8, 8, 16, 4
-GEMMA_DIM, NUM_GEMMA_LAYERS, NUM_TOKENS = 64, 3, 512
 MAX_TEXT = 1024
 """Text tokens that the connectors see, registers included."""
 
+_FOLDER = Path(__file__).parent
+_TOKENIZER = _FOLDER / "tokenizer.json"
+# Written down whole: weights that were trained fit no other. Three halvings of everything, and a decoder that undoes
+# them in four strides; the audio stream's parts are as small as they can be, for they only have to be silent.
+_CONFIGS: dict[str, Config] = json.loads((_FOLDER / "configs.json").read_text(encoding="utf-8"))
 _SPECIAL = ("<pad>", "<eos>", "<bos>", "<unk>", "<start_of_turn>", "<end_of_turn>")
 _BOS = 2
-_TOKENIZER = Path(__file__).parent / "tokenizer.json"
-
-
-def transformer_section() -> Config:
-    """Return the `transformer` section of the checkpoint's configuration."""
-    video_dim, audio_dim = NUM_HEADS * VIDEO_HEAD_DIM, NUM_HEADS * AUDIO_HEAD_DIM
-    return dict(transformer_config(LTX_2_3)) | {
-        "num_layers": NUM_LAYERS,
-        "num_attention_heads": NUM_HEADS,
-        "attention_head_dim": VIDEO_HEAD_DIM,
-        "cross_attention_dim": video_dim,
-        "caption_channels": GEMMA_DIM,
-        "audio_num_attention_heads": NUM_HEADS,
-        "audio_attention_head_dim": AUDIO_HEAD_DIM,
-        "audio_cross_attention_dim": audio_dim,
-        "connector_num_attention_heads": NUM_HEADS,
-        "connector_attention_head_dim": VIDEO_HEAD_DIM,
-        "connector_num_layers": 1,
-        "audio_connector_num_attention_heads": NUM_HEADS,
-        "audio_connector_attention_head_dim": AUDIO_HEAD_DIM,
-        "audio_connector_num_layers": 1,
-    }
-
-
-def vae_section() -> Config:
-    """Return the `vae` section: three halvings of everything, and a decoder that undoes them in four strides."""
-    residual = [["res_x", {"num_layers": count}] for count in (0, 1, 0, 0)]
-    shrinking = [["compress_all_res", {"multiplier": 1}]] * 3
-    encoder = [block for pair in zip(residual, [*shrinking, None], strict=True) for block in pair if block]
-    growing = [["compress_all", 1], ["compress_all", 2], ["compress_space", 1], ["compress_time", 2]]
-    decoder: list[Any] = [["res_x", {"num_layers": 2}]]
-    for kind, multiplier in growing:
-        decoder += [[kind, {"multiplier": multiplier}], ["res_x", {"num_layers": 1}]]
-    return dict(video_vae_config(LTX_2_3)) | {
-        "encoder_blocks": encoder,
-        "decoder_blocks": decoder,
-        "decoder_base_channels": 28,
-        "spatial_padding_mode": "zeros",
-    }
-
-
-def audio_section() -> Config:
-    """Return the `audio_vae` section: the fewest layers, for they only have to be silent."""
-    section = dict(audio_vae_config())
-    sizes: Config = section["model"]["params"]["ddconfig"]  # type: ignore[index, call-overload, assignment]
-    sizes |= {"ch_mult": [1, 1, 1], "num_res_blocks": 0}
-    return section
-
-
-def vocoder_section() -> Config:
-    """Return the `vocoder` section: the narrowest generators, for the same reason."""
-    section: Config = dict(vocoder_config(LTX_2_3))
-    for name, width in (("vocoder", 64), ("bwe", 32)):
-        section[name] |= {
-            "upsample_initial_channel": width,
-            "resblock_kernel_sizes": [3],
-            "resblock_dilation_sizes": [[1, 3, 5]],
-        }
-    return section
-
-
-def upsampler_section() -> Config:
-    """Return the whole configuration of the x2 upscaler."""
-    return dict(upsampler_config(SPATIAL_X2))
 
 
 def checkpoint_config() -> Config:
     """Return the whole configuration of the monolith."""
-    return {
-        "transformer": transformer_section(),
-        "vae": vae_section(),
-        "audio_vae": audio_section(),
-        "vocoder": vocoder_section(),
-        "scheduler": {"_class_name": "RectifiedFlowScheduler", "sampler": "LinearQuadratic"},
-    }
+    return _CONFIGS["checkpoint"]
+
+
+def upsampler_config() -> Config:
+    """Return the whole configuration of the x2 upscaler."""
+    return _CONFIGS["upsampler"]
+
+
+def gemma_config() -> Config:
+    """Return the config.json of the text encoder's folder: the language model alone."""
+    return _CONFIGS["gemma"]
 
 
 def make_encoder() -> LTX2VideoEncoder3d:
     """Return the video encoder: pixels to 128 channels and more, of which the first 31 are used."""
-    return LTX2VideoEncoder3d(**video_encoder_arguments(vae_section()))
+    return LTX2VideoEncoder3d(**video_encoder_arguments(checkpoint_config()["vae"]))
 
 
 def make_decoder() -> LTX2VideoDecoder3d:
     """Return the video decoder, which reads the live channels only."""
-    decoder = LTX2VideoDecoder3d(**video_decoder_arguments(vae_section()))
+    decoder = LTX2VideoDecoder3d(**video_decoder_arguments(checkpoint_config()["vae"]))
     with torch.no_grad():
         decoder.conv_in.conv.weight[:, NUM_LIVE:] = 0
     return decoder
@@ -130,28 +66,12 @@ def make_decoder() -> LTX2VideoDecoder3d:
 
 def make_upsampler() -> LTX2LatentUpsamplerModel:
     """Return the x2 upscaler, which reads and writes the live channels only."""
-    upsampler = LTX2LatentUpsamplerModel(**upsampler_arguments(upsampler_section()))
+    upsampler = LTX2LatentUpsamplerModel(**upsampler_arguments(upsampler_config()))
     with torch.no_grad():
         upsampler.initial_conv.weight[:, NUM_LIVE:] = 0
         upsampler.final_conv.weight[NUM_LIVE:] = 0
         upsampler.final_conv.bias[NUM_LIVE:] = 0
     return upsampler
-
-
-def gemma_config() -> Config:
-    """Return the config.json of the text encoder's folder: the language model alone."""
-    text = dict(gemma_3_config()["text_config"])  # type: ignore[arg-type, call-overload]
-    text |= {
-        "vocab_size": NUM_TOKENS,
-        "hidden_size": GEMMA_DIM,
-        "intermediate_size": 2 * GEMMA_DIM,
-        "num_hidden_layers": NUM_GEMMA_LAYERS,
-        "layer_types": ["sliding_attention"] * (NUM_GEMMA_LAYERS - 1) + ["full_attention"],
-        "pad_token_id": 0,
-        "eos_token_id": 1,
-        "bos_token_id": _BOS,
-    }
-    return {"architectures": ["Gemma3ForCausalLM"], **text}
 
 
 def tokenizer_config() -> Config:
@@ -179,7 +99,9 @@ def train_tokenizer(num_sentences: int = 20000) -> Tokenizer:
     texts = [sentence(rng, sample_attributes(rng, is_held_out=False)) for _ in range(num_sentences)]
     special = [AddedToken(text, special=True, normalized=False) for text in _SPECIAL]
     byte_tokens = [f"<0x{value:02X}>" for value in range(256)]
-    trainer = trainers.BpeTrainer(vocab_size=NUM_TOKENS, special_tokens=[*special, *byte_tokens], show_progress=False)
+    trainer = trainers.BpeTrainer(
+        vocab_size=gemma_config()["vocab_size"], special_tokens=[*special, *byte_tokens], show_progress=False
+    )
     tokenizer.train_from_iterator(texts, trainer)
     # Bytes are pieces of words and must not be found whole in a text.
     description = json.loads(tokenizer.to_str())
@@ -199,8 +121,9 @@ class DemoNetwork(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.gemma = Gemma3TextModel(Gemma3TextConfig.from_dict(gemma_config()))
-        self.processor = EmbeddingsProcessor(transformer_section(), NUM_GEMMA_LAYERS + 1)
-        self.transformer = AVTransformer(TransformerConfig.from_official(transformer_section()))
+        config = checkpoint_config()["transformer"]
+        self.processor = EmbeddingsProcessor(config, gemma_config()["num_hidden_layers"] + 1)
+        self.transformer = AVTransformer(TransformerConfig.from_official(config))
         self.reset()
 
     @torch.no_grad()
@@ -241,8 +164,9 @@ class DemoNetwork(nn.Module):
         ).hidden_states
         hidden = torch.stack(states, dim=-1).float()
         normal = hidden * torch.rsqrt(hidden.square().mean(dim=2, keepdim=True) + 1e-6)
-        scale = (NUM_HEADS * VIDEO_HEAD_DIM / GEMMA_DIM) ** 0.5
-        features = self.processor.video_projection(normal.flatten(2) * scale)
+        projection = self.processor.video_projection
+        scale = (projection.out_features / gemma_config()["hidden_size"]) ** 0.5
+        features = projection(normal.flatten(2) * scale)
         padded = nn.functional.pad(features, (0, 0, 0, num_text - num_ids))
         text_place = torch.arange(num_text, device=ids.device)
         mask = torch.where(text_place[None] < lengths[:, None], 0.0, -1e9).to(padded.dtype)[:, None, None]

@@ -34,6 +34,7 @@ PORTAL = "org.freedesktop.portal.Desktop"
 POWER = "org.freedesktop.PowerManagement"
 SAVER = "org.freedesktop.ScreenSaver"
 SESSIONS = "org.gnome.SessionManager"
+GREETS_S = 20.0
 _CLIENT = "/org/gnome/SessionManager/Client7"
 
 Answer = Callable[[tuple[Any, ...]], tuple[str, tuple[Any, ...]]]
@@ -103,15 +104,17 @@ class FakeDesktop:
             name = f"{interface}.{method}"
             self.calls.append((name, tuple(message.body)))
             answer = self.answers.get(name)
+            signature, values = ("", ()) if answer is None else answer(tuple(message.body))
+            reply = new_method_return(message, signature or None, values)
             if answer is None:
-                connection.send(new_error(message, "org.freedesktop.DBus.Error.UnknownMethod"))
-            else:
-                signature, values = answer(tuple(message.body))
-                connection.send(new_method_return(message, signature or None, values))
-                # Whoever asked has descriptors of its own now.
-                for value in values:
-                    if hasattr(value, "close"):
-                        value.close()
+                reply = new_error(message, "org.freedesktop.DBus.Error.UnknownMethod")
+            # The bus may end while somebody is answered.
+            with contextlib.suppress(OSError):
+                connection.send(reply)
+            # Whoever asked has descriptors of its own now.
+            for value in values:
+                if hasattr(value, "close"):
+                    value.close()
 
     def hand_out_block(self, _arguments: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
         """Answer as logind does: with a descriptor that blocks while it is open."""
@@ -137,10 +140,10 @@ def open_bus_daemon(folder: Path) -> Iterator[str]:
 
 @contextlib.contextmanager
 def open_desktop(folder: Path, *names: str) -> Iterator[FakeDesktop]:
-    """Run a bus with services under these names."""
+    """Run a bus with services under these names, which end with it."""
     with open_bus_daemon(folder) as address:
         desktop = FakeDesktop(address)
-        desktop.connection = open_dbus_connection(address, enable_fds=True)
+        desktop.connection = open_dbus_connection(address, enable_fds=True, auth_timeout=GREETS_S)
         for name in names:
             desktop.connection.send_and_get_reply(message_bus.RequestName(name))
         thread = threading.Thread(target=desktop.serve, name="fake-desktop")

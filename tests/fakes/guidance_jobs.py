@@ -13,7 +13,6 @@ from torch import Tensor
 
 from podium.jobs import GuidanceMode, GuidanceSpec
 from podium.models.registry import StateDictRegistry
-from podium.models.tiny_pack import TinyPack
 from podium.models.transformer.builder import transformer_builder
 from podium.multigpu import guidance_parallel
 from podium.multigpu.agreement import agree_every
@@ -26,6 +25,7 @@ from podium.multigpu.weight_tracker import TransformerWeightTracker
 from podium.pipelines.prompt_cache import PromptCache
 
 from tests.fakes.guided_runs import CPU, two_stages
+from tests.tiny_pack import TinyPack
 
 STAGE_1 = ("stage_1.video", "stage_1.audio")
 # 3 x 2 x 3 tokens in the first stage, which no team of two or three gets evenly.

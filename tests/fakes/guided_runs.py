@@ -18,7 +18,6 @@ from podium.media.image_conditioning import prepare_image
 from podium.media.recompression import recompress_h264
 from podium.media.stills import read_still
 from podium.models.registry import StateDictRegistry
-from podium.models.tiny_pack import TinyPack
 from podium.models.transformer.builder import transformer_builder
 from podium.models.transformer.model import AVTransformer
 from podium.models.upsampler import upsample, upsampler_builder
@@ -29,6 +28,7 @@ from podium.pipelines.ti2vid_two_stages import TI2VidTwoStagesPipeline
 from podium.pipelines.ti2vid_two_stages_hq import TI2VidTwoStagesHQPipeline
 
 from tests.fakes.guided_oracle import Picture, Stage, run_stage
+from tests.tiny_pack import TinyPack
 
 CPU = torch.device("cpu")
 LATENTS = ("stage_1.video", "stage_1.audio", "upsampled", "stage_2.video", "stage_2.audio")

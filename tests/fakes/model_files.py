@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from podium.models.tiny_pack.writing import StoredTensor, write_safetensors
+from tests.tiny_pack.writing import StoredTensor, write_safetensors
 
 BLOCK = "transformer_blocks.0."
 # The fewest names by which a transformer of LTX-2 is known.

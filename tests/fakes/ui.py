@@ -18,7 +18,7 @@ from podium.ui.state.session import Places, SessionState
 from podium.ui.state.values import DeviceChoice, FleetPhase, FleetSpec, JobPhase, RankRow
 
 MODELS = ModelPaths(Path("/models/ltx.safetensors"), Path("/models/gemma"), Path("/models/upscaler.safetensors"))
-DEMO = DemoModel(MODELS, (), is_trained=False)
+DEMO = DemoModel(MODELS, ())
 SPEC = FleetSpec(MODELS, DeviceChoice(cpu_ranks=2), "float32", 124_440)
 
 

@@ -10,11 +10,11 @@ import torch
 from torch import Tensor
 
 from podium.jobs import GuidanceMode
-from podium.models.tiny_pack import TinyPack
 
 from tests.fakes.guidance_jobs import FOUR, STAGE_1, THREE, GuidedCase, Way, guided_pipeline, stage_1_latents
 from tests.fakes.thorough import thorough
 from tests.fleet.conftest import FleetPool
+from tests.tiny_pack import TinyPack
 
 SEQUENTIAL, BATCHED, MESH = Way(GuidanceMode.SEQUENTIAL), Way(GuidanceMode.BATCHED), Way(GuidanceMode.MESH)
 PAIRS = Way(GuidanceMode.MESH, num_teams=2)

@@ -11,7 +11,6 @@ import torch
 from torch import Tensor
 
 from podium.models.tiling import DimensionTilingConfig, TileCountConfig
-from podium.models.tiny_pack import TinyPack
 from podium.multigpu import SymmetricRunnerError
 from podium.multigpu.tdp_builder import TiledDataParallelBuilder
 from podium.multigpu.weight_tracker import TransformerWeightTracker
@@ -20,6 +19,7 @@ from tests.fakes.closeness import relative_error
 from tests.fakes.guided_runs import make_picture, two_stages
 from tests.fakes.published_setup import LATENTS
 from tests.fleet.conftest import FleetPool
+from tests.tiny_pack import TinyPack
 
 # 12 cells wide: two tiles of 8 and 9 cells with 5 shared in the second stage, and of 8 with 4 for the decoder.
 CALL: dict[str, Any] = {

@@ -11,6 +11,7 @@ from podium.multigpu import MGPUController, RankState
 
 from tests.fakes.processes import wait_until
 from tests.fleet.conftest import FleetPool
+from tests.gpu.places import devices_of, fleet_place
 
 
 def test_an_idle_fleet_is_alive_and_shows_its_processes(fleets: FleetPool) -> None:
@@ -18,7 +19,7 @@ def test_an_idle_fleet_is_alive_and_shows_its_processes(fleets: FleetPool) -> No
     assert [status.rank for status in statuses] == [0, 1]
     assert [status.state for status in statuses] == [RankState.ALIVE] * 2
     assert [status.phase for status in statuses] == [Phase.IDLE] * 2
-    assert [status.device for status in statuses] == ["cpu", "cpu"]
+    assert [status.device for status in statuses] == devices_of(fleet_place(2))
     assert all(os.getpgid(status.pid or 0) == status.pid for status in statuses)
     assert all(status.sign_age_s < 5 for status in statuses)
 

@@ -31,7 +31,6 @@ from podium.jobs import (
 from podium.media.clip_reader import read_clip_info
 from podium.models.pack import resolve_pack
 from podium.models.residency import ModelPart, Place, ResidencyPlan
-from podium.models.tiny_pack import TinyPack
 from podium.multigpu import MGPUController, RunnerRef
 from podium.multigpu.memory_parts import ModelMemory, weigh_model
 from podium.multigpu.memory_plan import _DECODERS, _RESIDENCIES
@@ -39,6 +38,7 @@ from podium.pipelines.parameters import clip_parameters
 
 from tests.fakes.thorough import thorough
 from tests.gpu.places import fleet_place
+from tests.tiny_pack import TinyPack
 
 ALL_STAYS, ALL_LEAVES = _RESIDENCIES[0], _RESIDENCIES[-1]
 CLIP = ClipFormat(64, 64, 9, Fraction(24))

@@ -35,7 +35,6 @@ from podium.jobs import (
 from podium.media.clip_reader import read_clip_info, read_parameters
 from podium.models.paths import ModelPaths
 from podium.models.tiling import DimensionTilingConfig, TileCountConfig
-from podium.models.tiny_pack import TinyPack
 from podium.multigpu import JobCancelled, MGPUController, RunnerRef, SymmetricRunnerError
 from podium.multigpu.tdp_builder import TDP_OVERLAP, TiledDataParallelBuilder
 from podium.multigpu.weight_tracker import TransformerWeightTracker
@@ -46,6 +45,7 @@ from podium.pipelines.report import call_of
 from tests.fakes.guided_runs import make_picture, two_stages, two_stages_hq
 from tests.fakes.thorough import thorough
 from tests.fakes.traced_runner import LATENTS
+from tests.tiny_pack import TinyPack
 
 RUNNERS = {
     PipelineKind.QUALITY: "tests.fakes.traced_runner:TracedTwoStagesRunner",

@@ -26,7 +26,7 @@ from podium.pipelines.samplers import Denoised
 
 from tests.gpu.bench import Bench, tell_all
 from tests.gpu.collective_share import collective_figures
-from tests.gpu.figures import Figure
+from tests.gpu.figures import Figure, tell
 from tests.gpu.random_model import (
     DTYPE,
     Scale,
@@ -171,4 +171,5 @@ def peer_figures(
 def forwards(bench: Bench) -> None:
     """Measure and tell."""
     with bench.fleet(RUNNER, folder=bench.folder) as fleet:
+        tell(Figure("links", " ".join(fleet.links.sentences()) or "none"))
         tell_all(fleet.stream())

@@ -14,9 +14,9 @@ from torch import Tensor, nn
 
 from podium.models.residency import ModelPart
 from podium.models.tiled_decoding import PixelDecoder
-from podium.models.tiny_pack import write_tiny_pack
 
 from tests.gpu.random_model import DTYPE
+from tests.tiny_pack import write_tiny_pack
 
 _SEED = 3
 _MEL_CHANNELS, _MEL_BINS, _MEL_FRAMES_PER_S = 2, 64, 100

@@ -43,17 +43,24 @@ class Told:
     def __init__(self) -> None:
         self.outcomes: Counter[str] = Counter()
 
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        # A module that cannot be imported has no tests that could fail.
+        if report.failed:
+            self._tell_failed(report, "import")
+
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         for name, value in report.user_properties if report.when == "call" else ():
             if name == "figure":
                 what, seen = cast("tuple[str, str]", value)
                 tell(Figure(what, _number(seen)))
-        if report.when == "call" or report.failed:
-            self.outcomes[report.outcome] += 1
         if report.failed:
-            tell(
-                Figure(f"FAILED {report.nodeid} ({report.when})", (report.longreprtext.splitlines() or [""])[-1][:200])
-            )
+            self._tell_failed(report, report.when or "")
+        elif report.when == "call":
+            self.outcomes[report.outcome] += 1
+
+    def _tell_failed(self, report: pytest.CollectReport | pytest.TestReport, when: str) -> None:
+        self.outcomes["failed"] += 1
+        tell(Figure(f"FAILED {report.nodeid} ({when})", (report.longreprtext.splitlines() or [""])[-1][:200]))
 
 
 def _number(seen: str) -> float | str:

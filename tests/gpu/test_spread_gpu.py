@@ -10,7 +10,6 @@ import pytest
 import torch
 from torch import Tensor
 
-from podium.models.tiny_pack import TinyPack
 from podium.multigpu import MGPUController, RunnerRef
 
 from tests.fakes.guidance_jobs import FOUR, STAGE_1, THREE, guided_pipeline, stage_1_latents
@@ -19,6 +18,7 @@ from tests.fakes.tiled_jobs import make_stage
 from tests.fleet.test_guidance_fleet import BATCHED, MESH, SEQUENTIAL
 from tests.fleet.test_spread_fleet import CASES, relative
 from tests.gpu.places import Place, devices_of
+from tests.tiny_pack import TinyPack
 
 pytestmark = pytest.mark.gpu
 

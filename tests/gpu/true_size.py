@@ -30,13 +30,13 @@ from podium.jobs import GenerationRequest, LorasApplied, LoraSpec, Phase, PhaseE
 from podium.models.module_weights import without_weights
 from podium.models.paths import ModelPaths
 from podium.models.text_encoder import EmbeddingsProcessor
-from podium.models.tiny_pack import write_tiny_pack
 from podium.models.transformer.config import TransformerConfig
 from podium.models.transformer.model import AVTransformer
 from podium.multigpu import MGPUController, RunnerRef, preload_forkserver
 from podium.pipelines.parameters import clip_parameters
 
 from tests.gpu.random_model import random_weight
+from tests.tiny_pack import write_tiny_pack
 
 DISTILLED = RunnerRef("podium.multigpu.runners.distilled_mgpu:DistilledRunner")
 TWO_STAGES = RunnerRef("podium.multigpu.runners.ti2vid_two_stages_mgpu:TI2VidTwoStagesRunner")

@@ -7,8 +7,9 @@ import logging
 import os
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 # Before Qt loads.
 os.environ["QT_QPA_PLATFORM"] = "offscreen"
@@ -17,15 +18,25 @@ import psutil
 import pytest
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
 
 from podium.multigpu import preload_forkserver
 from podium.multigpu.forkserver import SHARED
+from podium.ui.desktop_bus import BusAddresses, DesktopBus
 from podium.ui.state.session import SessionState
 
+from tests.fakes.busyness import Patience
+from tests.fakes.desktop import FakeDesktop
 from tests.fakes.processes import wait_until
 from tests.fakes.ui import FakeControls, FakeHelper, make_session
 
-GONE_S = 5.0
+if TYPE_CHECKING:
+    from podium.ui.views.main_window import MainWindow
+
+    from tests.ui.views.scenes import Scene, World
+
+GONE_S = 20.0
+LONG_MS = 20_000
 # The forkserver is the session's, not a test's.
 _LASTING_ROLE = "launcher"
 
@@ -96,6 +107,57 @@ def world(qapp: QApplication, tmp_path: Path) -> Iterator[tuple[SessionState, Fa
     session, helper, controls = make_session(tmp_path)
     yield session, helper, controls
     session.close()
+
+
+@pytest.fixture
+def patience() -> Patience:
+    """Return what stretches limits in seconds where the machine is busy."""
+    return Patience()
+
+
+@pytest.fixture
+def staged(qapp: QApplication) -> Iterator[World]:
+    """Return a window's states for scenes, in an application that is dressed and whose caret does not blink."""
+    # Widgets, and what they load, are for the tests that want them.
+    from podium.ui.theme import apply_theme
+
+    from tests.ui.views.scenes import World
+
+    qapp.setCursorFlashTime(0)
+    apply_theme(qapp, "dark")
+    made = World(*make_session(Path("/home/ada/Videos")))
+    yield made
+    made.session.close()
+
+
+@pytest.fixture
+def show_scene(staged: World) -> Iterator[Callable[[Scene], MainWindow]]:
+    """Return a function that shows the window in a scene; it is closed after the test, whatever runs in it."""
+    from tests.ui.views.scenes import make_window
+
+    windows: list[MainWindow] = []
+
+    def show(scene: Scene) -> MainWindow:
+        windows.append(make_window(staged, scene))
+        windows[-1].show()
+        return windows[-1]
+
+    yield show
+    for window in windows:
+        window.allow_closing()
+        window.close()
+        window.deleteLater()
+
+
+@pytest.fixture
+def bus(qapp: QApplication, qtbot: QtBot, desktop: FakeDesktop) -> Iterator[DesktopBus]:
+    """Return the talk with the test's `desktop`, once it has said its first words there."""
+    talk = DesktopBus(BusAddresses(desktop.address, desktop.address))
+    # What comes after them.
+    with qtbot.waitSignal(talk.motion_told, timeout=LONG_MS):
+        talk.open()
+    yield talk
+    talk.close()
 
 
 def _children() -> set[psutil.Process]:

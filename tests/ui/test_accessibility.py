@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 os.environ["QT_FFMPEG_DECODING_HW_DEVICE_TYPES"] = ","
 os.environ["QT_FFMPEG_ENCODING_HW_DEVICE_TYPES"] = ","
@@ -32,15 +31,13 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from podium.ui.state.values import ErrorMessage
-from podium.ui.theme import apply_theme
 from podium.ui.views.dialogs import CloseDialog
 from podium.ui.views.fault_dialog import FaultDialog
 from podium.ui.views.main_window import MainWindow
 from podium.ui.views.shown_clip import ShownClip
 
-from tests.fakes.ui import make_session
 from tests.ui.views import scenes, work_scenes
-from tests.ui.views.scenes import Scene, World, make_window
+from tests.ui.views.scenes import Scene, World
 
 SCENES: dict[str, Scene] = {
     "welcomed": scenes.welcomed,
@@ -55,28 +52,15 @@ MARGIN_PX = 3
 
 
 @pytest.fixture
-def world(qapp: QApplication) -> Iterator[World]:
-    qapp.setCursorFlashTime(0)
-    apply_theme(qapp, "dark")
-    made = World(*make_session(Path("/home/ada/Videos")))
-    yield made
-    made.session.close()
-
-
-@pytest.fixture
-def opened(world: World, qtbot: QtBot) -> Iterator[Callable[[Scene], MainWindow]]:
-    windows: list[MainWindow] = []
+def opened(show_scene: Callable[[Scene], MainWindow], qtbot: QtBot) -> Callable[[Scene], MainWindow]:
+    """Return a function that shows the window in a scene, and has it be the active one."""
 
     def show(scene: Scene) -> MainWindow:
-        windows.append(make_window(world, scene))
-        bring_up(windows[-1], qtbot)
-        return windows[-1]
+        window = show_scene(scene)
+        bring_up(window, qtbot)
+        return window
 
-    yield show
-    for window in windows:
-        window.allow_closing()
-        window.close()
-        window.deleteLater()
+    return show
 
 
 def bring_up(widget: QWidget, qtbot: QtBot) -> None:
@@ -208,7 +192,7 @@ DIALOGS: dict[str, Callable[[MainWindow], object]] = {
     "devices": lambda window: window.dialogs.choose_devices(),
     "shortcuts": lambda window: window.menu_actions.shortcuts.trigger(),
     "about": lambda window: window.dialogs.show_about(),
-    "close": lambda window: CloseDialog(window).open(),
+    "close": lambda window: CloseDialog(window, has_clip=True, has_export=True).open(),
     "fault": lambda window: FaultDialog(ErrorMessage("Something went wrong.", "ValueError"), window).open(),
 }
 
@@ -229,10 +213,10 @@ def test_everything_in_a_dialog_is_named_seen_and_reached(
 
 @pytest.mark.parametrize("name", ["reuse", "export"])
 def test_everything_in_a_dialog_about_a_clip_is_named_seen_and_reached(
-    opened: Callable[[Scene], MainWindow], world: World, qtbot: QtBot, name: str
+    opened: Callable[[Scene], MainWindow], staged: World, qtbot: QtBot, name: str
 ) -> None:
     window = opened(work_scenes.queued)
-    entry = work_scenes.add_clip(world, 99)
+    entry = work_scenes.add_clip(staged, 99)
     if name == "reuse":
         window.dialogs.reuse(entry, True)
     else:

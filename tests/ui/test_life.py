@@ -18,6 +18,7 @@ from PySide6.QtCore import QLockFile, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
+from podium.media.export_kinds import ExportKind
 from podium.multigpu import device_locks
 from podium.multigpu.device_locks import DeviceHeldError, DeviceLocks
 from podium.ui import held_controller, single_window
@@ -327,14 +328,6 @@ def desktop(tmp_path: Path) -> Iterator[FakeDesktop]:
         yield services
 
 
-@pytest.fixture
-def bus(qapp: QApplication, desktop: FakeDesktop) -> Iterator[DesktopBus]:
-    talk = DesktopBus(BusAddresses(desktop.address, desktop.address))
-    talk.open()
-    yield talk
-    talk.close()
-
-
 def test_a_clip_at_work_keeps_the_machine_awake_and_no_longer(
     world: World, bus: DesktopBus, desktop: FakeDesktop, qtbot: QtBot
 ) -> None:
@@ -426,11 +419,11 @@ def test_a_sleep_of_the_machine_is_noticed_when_it_wakes(qapp: QApplication, qtb
 
 
 def test_clocks_of_this_machine_agree_while_it_is_awake() -> None:
-    before = seconds_slept()
-    after = seconds_slept()
-    assert before is not None
-    assert after is not None
-    assert abs(after - before) < 0.5
+    seen_s = [seconds_slept() for _ in range(10)]
+    known_s = [slept_s for slept_s in seen_s if slept_s is not None]
+    assert len(known_s) == len(seen_s)
+    # The least is read without a pause between the two clocks.
+    assert abs(min(known_s[5:]) - min(known_s[:5])) < 0.5
 
 
 @pytest.fixture
@@ -467,7 +460,7 @@ def test_a_fleet_that_did_not_outlive_the_sleep_is_told_of_and_another_comes(
     qtbot.waitUntil(lambda: len(bench.listener.of(FleetReady)) == 2, timeout=LONG_MS)
     (failed,) = bench.listener.of(FleetFailed)
     assert failed.will_restart
-    assert not is_running(pid)
+    qtbot.waitUntil(lambda: not is_running(pid), timeout=LONG_MS)
 
 
 def test_without_a_fleet_a_sleep_is_nothing(bench: OwnerBench, qtbot: QtBot) -> None:
@@ -646,7 +639,20 @@ def test_the_end_of_the_session_asks_while_a_clip_is_at_work(
     end.on_commit_data(manager)  # type: ignore[arg-type] # Qt makes none but in a session
     assert manager.answers == [answer]
     assert widget.isVisible() is not is_closed
-    assert world[0].closes_after_clip is is_held
+    assert world[0].closes_when_done is is_held
+
+
+def test_the_end_of_the_session_asks_while_an_export_is_at_work(
+    asked: tuple[SessionEnd, MainWindow], world: World
+) -> None:
+    end, widget = asked
+    world[0].job.cancel()
+    world[0].exports.export(Path("/clips/a.mp4"), Path("/masters/a.mov"), ExportKind.PRORES_422_HQ)
+    manager = Manager()
+    answer_with(lambda dialog: dialog.finish.click(), widget)
+    end.on_commit_data(manager)  # type: ignore[arg-type] # Qt makes none but in a session
+    assert manager.answers == ["cancel"]
+    assert world[0].closes_when_done
 
 
 def test_a_session_that_may_not_ask_ends_and_so_does_the_window(asked: tuple[SessionEnd, MainWindow]) -> None:

@@ -12,7 +12,9 @@ import pytest
 from PySide6.QtCore import QCoreApplication, QTimer
 from pytestqt.qtbot import QtBot
 
+from podium.helper.requests import ReadClip
 from podium.jobs import ClipFormat, Phase, PhaseStarted, PreviewPicture, StepDone
+from podium.library import Library
 from podium.ui.baton import NUM_LOG_LINES, RankLogs
 from podium.ui.link import OwnerLink
 from podium.ui.state.events import JobEnded, JobStarted
@@ -20,9 +22,10 @@ from podium.ui.state.session import SessionState
 from podium.ui.state.values import JobPhase
 
 from tests.fakes.owner import OwnerBench
-from tests.fakes.ui import FakeControls, FakeHelper
+from tests.fakes.ui import FakeControls, FakeHelper, make_ready, make_session, run_next
 
 CLIP = ClipFormat(192, 256, 25, Fraction(24))
+LONG_MS = 20_000
 World = tuple[SessionState, FakeHelper, FakeControls]
 
 
@@ -58,12 +61,13 @@ def test_a_thousand_steps_a_second_reach_the_window_twenty_times(
     begun_s = time.monotonic()
     worker = threading.Thread(target=work)
     worker.start()
-    qtbot.waitUntil(lambda: bool(shown) and shown[-1] == 500)
+    qtbot.waitUntil(lambda: bool(shown) and shown[-1] == 500, timeout=LONG_MS)
     took_s = time.monotonic() - begun_s
     worker.join()
     assert len(shown) <= took_s * 20 + 2
     assert shown == sorted(shown, key=lambda step: step or 0)
-    qtbot.waitUntil(lambda: session.job.picture == PreviewPicture(Phase.STAGE_1, 500, 1, 1, b"rgb"))
+    last = PreviewPicture(Phase.STAGE_1, 500, 1, 1, b"rgb")
+    qtbot.waitUntil(lambda: session.job.picture == last, timeout=LONG_MS)
     link.close()
 
 
@@ -82,9 +86,7 @@ def test_what_was_said_before_the_end_is_shown_before_the_end(
     link.close()
 
 
-def test_what_was_on_its_way_when_it_closed_is_not_carried(
-    session: SessionState, qtbot: QtBot, tmp_path: Path
-) -> None:
+def test_what_was_on_its_way_when_it_closed_is_not_carried(session: SessionState, qtbot: QtBot, tmp_path: Path) -> None:
     bench = OwnerBench(tmp_path)
     link = OwnerLink(session, bench.owner, bench.signals, bench.mailbox)
     phase = session.job.phase
@@ -102,6 +104,21 @@ def test_what_was_on_its_way_when_it_closed_is_not_carried(
     assert session.job.phase is phase
     assert not session.job.phases
     assert not any(timer.isActive() for timer in link.findChildren(QTimer))
+
+
+def test_a_clip_whose_end_the_window_did_not_hear_is_looked_for_by_the_next(qapp: object, tmp_path: Path) -> None:
+    with Library.open(tmp_path / "library.sqlite") as library:
+        session, helper, _ = make_session(tmp_path, library)
+        make_ready(session, helper, prompt="a fox")
+        session.generate()
+        run_next(session, helper)
+        assert session.queue.running is not None
+        path = session.queue.running.request.output_path
+        session.close()
+    with Library.open(tmp_path / "library.sqlite") as library:
+        session, helper, _ = make_session(tmp_path, library)
+        assert [request.path for request in helper.requests(ReadClip)] == [path]
+        session.close()
 
 
 def test_the_lines_of_each_rank_are_kept_apart_and_bounded() -> None:

@@ -6,12 +6,13 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import psutil
 import pytest
-from PySide6.QtCore import QObject, QThread, Slot
+from PySide6.QtCore import QCoreApplication, QObject, QThread, Slot
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -20,9 +21,11 @@ from podium.ui.monitor import Monitor, MonitorSignals
 from podium.ui.state.readings import GpuReading, MachineReading, ReadingState
 
 from tests.fakes.nvml import FakeGpu, FakeNvml, FakeProcess, denied, lost, unsupported
+from tests.fakes.processes import wait_until
 
 GB = 1 << 30
 QUICK_S = 0.01
+LONG_MS = 20_000
 
 
 class Taker(QObject):
@@ -37,6 +40,9 @@ class Taker(QObject):
     def take(self, reading: MachineReading) -> None:
         self.readings.append(reading)
         self.threads.add(QThread.currentThread() is self.thread())
+
+    def states(self) -> list[ReadingState]:
+        return [gpu.state for gpu in self.readings[-1].gpus] if self.readings else []
 
     def last(self, uuid: str) -> GpuReading | None:
         return self.readings[-1].gpu(uuid) if self.readings else None
@@ -69,6 +75,10 @@ def read(gpu: FakeGpu, **options: Any) -> GpuReading:
     return reading
 
 
+def thread_names() -> list[str]:
+    return [thread.name for thread in threading.enumerate()]
+
+
 def test_a_gpu_tells_memory_load_heat_and_power() -> None:
     reading = read(FakeGpu("GPU-a", used=3 * GB))
     assert (reading.total_bytes, reading.used_bytes) == (48 * GB, 3 * GB)
@@ -88,9 +98,11 @@ def test_memory_is_parted_into_ours_and_others() -> None:
 
 def test_a_child_s_memory_is_ours_and_a_stranger_s_is_not() -> None:
     gpu = FakeGpu("GPU-a")
-    gpu.compute = [FakeProcess(os.getpid(), GB), FakeProcess(1, GB)]
-    reading = read(gpu, own_pid=os.getppid())
-    assert [process.is_ours for process in reading.processes] == [False, True]
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
+        gpu.compute = [FakeProcess(child.pid, GB), FakeProcess(os.getppid(), GB)]
+        reading = read(gpu)
+    # Whose child this process is: another's, be it the first of all.
+    assert {process.pid: process.is_ours for process in reading.processes} == {child.pid: True, os.getppid(): False}
 
 
 def test_a_process_in_both_of_the_driver_s_lists_counts_once() -> None:
@@ -140,13 +152,15 @@ def test_readings_come_in_the_window_s_thread_in_the_driver_s_order(
 ) -> None:
     nvml = FakeNvml([FakeGpu("GPU-b"), FakeGpu("GPU-a")])
     monitor, taker = watched(nvml)
-    qtbot.waitUntil(lambda: bool(taker.readings) and all(g.temperature_c for g in taker.readings[-1].gpus))
-    qtbot.waitUntil(lambda: len(taker.readings[-1].gpus) == 2)
+    qtbot.waitUntil(
+        lambda: bool(taker.readings) and all(g.temperature_c for g in taker.readings[-1].gpus), timeout=LONG_MS
+    )
+    qtbot.waitUntil(lambda: len(taker.readings[-1].gpus) == 2, timeout=LONG_MS)
     assert [gpu.uuid for gpu in taker.readings[-1].gpus] == ["GPU-b", "GPU-a"]
     assert taker.threads == {True}
     assert taker.readings[-1].total_bytes == psutil.virtual_memory().total
     monitor.close()
-    assert nvml.num_open == 0
+    assert wait_until(lambda: nvml.num_open == 0)
 
 
 def test_a_gpu_that_hangs_is_silent_and_silences_no_other(
@@ -154,27 +168,29 @@ def test_a_gpu_that_hangs_is_silent_and_silences_no_other(
 ) -> None:
     mute, well = FakeGpu("GPU-a", used=5 * GB), FakeGpu("GPU-b")
     _, taker = watched(FakeNvml([mute, well]), silence_s=0.2)
-    qtbot.waitUntil(lambda: (seen := taker.last("GPU-a")) is not None and seen.used_bytes == 5 * GB)
+    qtbot.waitUntil(lambda: (seen := taker.last("GPU-a")) is not None and seen.used_bytes == 5 * GB, timeout=LONG_MS)
     mute.hangs = threading.Event()
     try:
-        qtbot.waitUntil(lambda: (seen := taker.last("GPU-a")) is not None and seen.state is ReadingState.SILENT)
+        # The other, too, may not have come to its turn for so long: but it does again.
+        qtbot.waitUntil(lambda: taker.states() == [ReadingState.SILENT, ReadingState.WELL], timeout=LONG_MS)
         silent, before = taker.last("GPU-a"), well.num_reads
         assert silent is not None
         assert (silent.used_bytes, silent.utilisation) == (5 * GB, None)
-        qtbot.waitUntil(lambda: well.num_reads > before + 5)
-        other = taker.last("GPU-b")
-        assert other is not None
-        assert other.state is ReadingState.WELL
+        qtbot.waitUntil(lambda: well.num_reads > before + 5, timeout=LONG_MS)
     finally:
         mute.hangs.set()
         mute.hangs = None
-    qtbot.waitUntil(lambda: (seen := taker.last("GPU-a")) is not None and seen.state is ReadingState.WELL)
+    qtbot.waitUntil(
+        lambda: (seen := taker.last("GPU-a")) is not None and seen.state is ReadingState.WELL, timeout=LONG_MS
+    )
 
 
 def test_a_gpu_that_never_answered_is_silent(watched: Callable[..., tuple[Monitor, Taker]], qtbot: QtBot) -> None:
     hangs = threading.Event()
     _, taker = watched(FakeNvml([FakeGpu("GPU-a", hangs=hangs)]), silence_s=0.05)
-    qtbot.waitUntil(lambda: (seen := taker.last("GPU-a")) is not None and seen.state is ReadingState.SILENT)
+    qtbot.waitUntil(
+        lambda: (seen := taker.last("GPU-a")) is not None and seen.state is ReadingState.SILENT, timeout=LONG_MS
+    )
     hangs.set()
 
 
@@ -182,11 +198,10 @@ def test_closing_waits_for_no_gpu_that_hangs(watched: Callable[..., tuple[Monito
     hangs = threading.Event()
     gpu = FakeGpu("GPU-a", hangs=hangs)
     monitor, _ = watched(FakeNvml([gpu]))
-    qtbot.waitUntil(lambda: gpu.num_reads > 0)
+    qtbot.waitUntil(lambda: gpu.num_reads > 0, timeout=LONG_MS)
     monitor.close()
-    names = [thread.name for thread in threading.enumerate()]
-    assert "monitor" not in names
-    assert "monitor-GPU-a" in names
+    assert wait_until(lambda: "monitor" not in thread_names())
+    assert "monitor-GPU-a" in thread_names()
     hangs.set()
 
 
@@ -216,14 +231,36 @@ def test_ranks_on_the_cpu_are_looked_at_while_they_are_there(
     monitor, taker = watched(FakeNvml())
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as rank:
         monitor.watch([rank.pid])
-        qtbot.waitUntil(lambda: bool(taker.readings) and taker.readings[-1].process(rank.pid) is not None)
+        qtbot.waitUntil(
+            lambda: bool(taker.readings) and taker.readings[-1].process(rank.pid) is not None, timeout=LONG_MS
+        )
         reading = taker.readings[-1].process(rank.pid)
         assert reading is not None
         assert reading.resident_bytes > 0
         assert reading.num_threads >= 1
         assert reading.cpu_share >= 0
-    qtbot.waitUntil(lambda: taker.readings[-1].process(rank.pid) is None)
+    qtbot.waitUntil(lambda: taker.readings[-1].process(rank.pid) is None, timeout=LONG_MS)
     monitor.watch([])
+
+
+def test_what_was_on_its_way_when_it_closed_is_not_taken(
+    watched: Callable[..., tuple[Monitor, Taker]], qtbot: QtBot
+) -> None:
+    num_begun, is_second_begun = 0, threading.Event()
+
+    def now_s() -> float:
+        nonlocal num_begun
+        num_begun += threading.current_thread().name == "monitor"
+        if num_begun == 2:
+            # So the first was told.
+            is_second_begun.set()
+        return time.monotonic()
+
+    monitor, taker = watched(FakeNvml(), now_s=now_s)
+    assert is_second_begun.wait(LONG_MS / 1000)
+    monitor.close()
+    QCoreApplication.sendPostedEvents()
+    assert taker.readings == []
 
 
 def test_nothing_is_spawned_after_the_end(qapp: QApplication) -> None:

@@ -18,7 +18,6 @@ from podium.library import Library
 from podium.models.demo_pack import DemoModel
 from podium.models.header import read_header
 from podium.models.paths import ModelPaths
-from podium.models.tiny_pack import TinyPack
 from podium.multigpu import preload_forkserver
 from podium.multigpu.forkserver import SHARED
 from podium.ui.baton import Baton
@@ -30,6 +29,7 @@ from podium.ui.state.session import Places, SessionState
 from podium.ui.state.values import FleetPhase, JobPhase
 
 from tests.fakes.ui import FakeHelper, FakeTrash
+from tests.tiny_pack import TinyPack
 
 LONG_MS, ENDS_S = 120_000, 5.0
 
@@ -51,7 +51,7 @@ class Window:
         """Choose a model as the helper would find it, and one CPU rank."""
         session = self.session
         session.try_demo()
-        self.helper.answer(WriteDemoPack, DemoModel(models, (), is_trained=False))
+        self.helper.answer(WriteDemoPack, DemoModel(models, ()))
         (request,) = self.helper.requests(GetModelFacts)
         self.helper.answer(GetModelFacts, Desk().answer(request).value)
         session.devices.use_cpu(1)

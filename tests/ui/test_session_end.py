@@ -10,6 +10,8 @@ import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from podium.helper.requests import ExportClip
+from podium.media.export_kinds import ExportKind
 from podium.ui.desktop_bus import BusAddresses, DesktopBus
 from podium.ui.session_end import SessionEnd
 from podium.ui.sleep_inhibitor import SleepInhibitor
@@ -17,6 +19,7 @@ from podium.ui.state.session import SessionState
 from podium.ui.views.main_window import MainWindow
 
 from tests.fakes.desktop import SESSIONS, FakeDesktop, open_desktop
+from tests.fakes.processes import wait_until
 from tests.fakes.ui import FakeControls, FakeHelper, finish, make_ready, run_next
 
 LONG_MS = 20_000
@@ -32,16 +35,8 @@ def desktop(tmp_path: Path) -> Iterator[FakeDesktop]:
         yield services
 
 
-@pytest.fixture
-def bus(qapp: QApplication, qtbot: QtBot, desktop: FakeDesktop) -> Iterator[DesktopBus]:
-    """Return the talk with a desktop, once the desktop knows of it."""
-    talk = DesktopBus(BusAddresses(desktop.address, "unix:path=/nowhere"))
-    # What comes after it on the bus.
-    with qtbot.waitSignal(talk.motion_told, timeout=LONG_MS):
-        talk.open()
+def test_the_desktop_knows_of_the_window_before_anything_else_is_said(bus: DesktopBus, desktop: FakeDesktop) -> None:
     assert desktop.named("SessionManager.RegisterClient") == [("podium", "")]
-    yield talk
-    talk.close()
 
 
 def test_a_clip_at_work_speaks_against_the_end_until_it_is_done(
@@ -61,6 +56,21 @@ def test_a_clip_at_work_speaks_against_the_end_until_it_is_done(
     inhibitor.deleteLater()
 
 
+def test_an_export_at_work_speaks_against_the_end_in_words_of_its_own(
+    world: World, bus: DesktopBus, desktop: FakeDesktop, qtbot: QtBot
+) -> None:
+    session, helper, _ = world
+    inhibitor = SleepInhibitor(session.job, session.exports, bus)
+    session.exports.export(Path("/clips/a.mp4"), Path("/masters/a.mov"), ExportKind.PRORES_422_HQ)
+    desktop.tell_client("QueryEndSession", 0)
+    qtbot.waitUntil(lambda: len(desktop.named(ANSWER)) == 1, timeout=LONG_MS)
+    helper.answer(ExportClip, Path("/masters/a.mov"))
+    desktop.tell_client("QueryEndSession", 0)
+    qtbot.waitUntil(lambda: len(desktop.named(ANSWER)) == 2, timeout=LONG_MS)
+    assert desktop.named(ANSWER) == [(False, "A clip is being exported"), (True, "")]
+    inhibitor.deleteLater()
+
+
 @pytest.mark.parametrize("word", ["EndSession", "Stop"])
 def test_the_desktop_waits_for_the_window_and_is_told_when_it_is_gone(
     bus: DesktopBus, desktop: FakeDesktop, qtbot: QtBot, word: str
@@ -69,7 +79,8 @@ def test_the_desktop_waits_for_the_window_and_is_told_when_it_is_gone(
         desktop.tell_client(word, *([0] if word == "EndSession" else []))
     assert desktop.named(ANSWER) == []
     bus.close()
-    assert desktop.named(ANSWER) == [(True, "")]
+    # A desktop waits for longer than closing may take.
+    assert wait_until(lambda: desktop.named(ANSWER) == [(True, "")], LONG_MS / 1000)
 
 
 def test_an_end_that_comes_with_the_answer_to_our_answer_is_heard(

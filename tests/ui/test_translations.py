@@ -35,14 +35,12 @@ from podium.ui.messages import message_of
 from podium.ui.state.phase_words import SOURCES, phase_words
 from podium.ui.state.sentences import said, said_of
 from podium.ui.state.values import ErrorMessage
-from podium.ui.theme import apply_theme
 from podium.ui.translation import LANGUAGES, choose_language, install_translation
 from podium.ui.views.main_window import MainWindow
 from podium.ui.views.widgets.number_field import NumberField
 
-from tests.fakes.ui import make_session
 from tests.ui.views import scenes, work_scenes
-from tests.ui.views.scenes import Scene, World, make_window
+from tests.ui.views.scenes import Scene
 
 UI = Path(podium.__file__).parent / "ui"
 COLLECTOR = Path(__file__).parents[2] / "packaging" / "sentences.py"
@@ -178,30 +176,6 @@ def german(qapp: QApplication) -> Iterator[None]:
         translator.deleteLater()
 
 
-@pytest.fixture
-def world(qapp: QApplication) -> Iterator[World]:
-    apply_theme(qapp, "dark")
-    made = World(*make_session(Path("/home/ada/Videos")))
-    yield made
-    made.session.close()
-
-
-@pytest.fixture
-def opened(german: None, world: World) -> Iterator[Callable[[Scene], MainWindow]]:
-    windows: list[MainWindow] = []
-
-    def show(scene: Scene) -> MainWindow:
-        windows.append(make_window(world, scene))
-        windows[-1].show()
-        return windows[-1]
-
-    yield show
-    for window in windows:
-        window.allow_closing()
-        window.close()
-        window.deleteLater()
-
-
 def said_in(window: QWidget) -> set[str]:
     """Return every word that a window shows or tells."""
     widgets = window.findChildren(QWidget)
@@ -216,16 +190,18 @@ def said_in(window: QWidget) -> set[str]:
 @pytest.mark.parametrize(
     "scene", [scenes.welcomed, scenes.guided, scenes.running, scenes.failed, work_scenes.queued, work_scenes.paused]
 )
-def test_in_german_nothing_is_said_in_english(opened: Callable[[Scene], MainWindow], scene: Scene) -> None:
+def test_in_german_nothing_is_said_in_english(
+    german: None, show_scene: Callable[[Scene], MainWindow], scene: Scene
+) -> None:
     known = messages(FOLDER / "podium_de.ts")
     german_words = {one.text for one in known}
     # What is the same in both, and what another text is translated to, is no English.
     english = {one.source for one in known if one.source != one.text} - german_words
-    assert said_in(opened(scene)) & english == set()
+    assert said_in(show_scene(scene)) & english == set()
 
 
-def test_in_german_every_menu_has_letters_of_its_own(opened: Callable[[Scene], MainWindow]) -> None:
-    window = opened(scenes.guided)
+def test_in_german_every_menu_has_letters_of_its_own(german: None, show_scene: Callable[[Scene], MainWindow]) -> None:
+    window = show_scene(scenes.guided)
     bar = [action.text() for action in window.menuBar().actions()]
     menus = [[action.text() for action in menu.actions() if action.text()] for menu in window.findChildren(QMenu)]
     for texts in (bar, *menus):

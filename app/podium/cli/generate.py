@@ -37,11 +37,10 @@ from podium.pipelines.checks import CheckedRequest, check_form, check_guidance_m
 from podium.pipelines.generation_defaults import CheckpointFacts, PipelineDefaults, pipeline_defaults
 
 SHORTEST_NUM_FRAMES = TIME_FACTOR + 1
-_TRAINED_NOTICE = (
+_DEMO_NOTICE = (
     "Demo: a tiny model that knows one thing, a shape that moves over a background of one colour, and makes no sound.\n"
     "Try other words, another --seed, and its LoRAs:"
 )
-_RANDOM_NOTICE = "Demo: random-weight pack: coloured noise until a trained one ships."
 
 
 def generate(options: GenerateOptions) -> int:
@@ -221,7 +220,7 @@ def _check_distilled_lora(options: GenerateOptions) -> None:
 
 
 def _model_paths(options: GenerateOptions) -> ModelPaths:
-    """Return the model's files; those that were not given come from the demo pack, written at its first use."""
+    """Return the model's files; those that were not given come from the demo model, unpacked at its first use."""
     given = {one.name: getattr(options.model, one.name) for one in fields(options.model)}
     given = {name: path for name, path in given.items() if path is not None}
     if not options.is_demo:
@@ -235,10 +234,10 @@ def _model_paths(options: GenerateOptions) -> ModelPaths:
 def _demo_model() -> DemoModel:
     model = ensure_demo_model(
         platformdirs.user_cache_path("podium", appauthor=False),
-        progress=lambda part: say(f"Writing the demo model, once: {part} ..."),
+        progress=lambda part: say(f"Unpacking the demo model, once: {part} ..."),
     )
     loras = [f"  --lora {shlex.quote(str(path))} 1" for path in model.style_loras]
-    say("\n".join([_TRAINED_NOTICE, *loras]) if model.is_trained else _RANDOM_NOTICE)
+    say("\n".join([_DEMO_NOTICE, *loras]))
     return model
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from podium.helper.requests import CancelExport, ExportClip, GetExportShare, SaveFrame
 from podium.media.errors import writing_failed
 from podium.media.export_kinds import ExportRun
-from podium.media.exports import export_clip, save_frame
+from podium.media.exports import export_clip, remove_part, save_frame
 
 
 class ExportDesk:
@@ -55,9 +55,13 @@ class ExportDesk:
     def close(self, limit_s: float) -> None:
         """End what is at work and wait for that, so that nothing half written is left."""
         with self._lock:
-            for run in self._runs.values():
-                run.is_cancelled = True
-        self._idle.wait(limit_s)
+            runs = tuple(self._runs.values())
+        for run in runs:
+            run.is_cancelled = True
+        if not self._idle.wait(limit_s):
+            # It waits for the drive, or is at a picture that takes long: the process does not.
+            for run in runs:
+                remove_part(run)
 
     def _run(self, number: int) -> ExportRun:
         with self._lock:

@@ -21,9 +21,10 @@ from podium.library.request_json import (
 
 _log = logging.getLogger(__name__)
 _SAVE = (
-    "INSERT INTO queue (key, place, status, request, fleet, files, failure, added_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?) "
+    "INSERT INTO queue (key, place, status, request, fleet, files, failure, notes, added_at) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) "
     "ON CONFLICT (key) DO UPDATE SET status = excluded.status, request = excluded.request, fleet = excluded.fleet, "
-    "files = excluded.files, failure = excluded.failure"
+    "files = excluded.files, failure = excluded.failure, notes = excluded.notes"
 )
 
 
@@ -37,6 +38,7 @@ class QueueRow:
         status: A word of whoever keeps the queue.
         failure: What went wrong with it, as JSON holds it; empty if nothing did.
         files: What the files it needs were when it was frozen.
+        notes: What its check had to say without refusing it, a sentence each.
     """
 
     key: int
@@ -46,6 +48,7 @@ class QueueRow:
     added_at: datetime
     failure: Mapping[str, object] = field(default_factory=dict)
     files: tuple[FileIdentity, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 class QueueStore:
@@ -65,7 +68,7 @@ class QueueStore:
             LibraryError: The file cannot be read.
         """
         found = self._database.read(
-            "SELECT key, request, fleet, status, added_at, failure, files, place FROM queue ORDER BY place, key"
+            "SELECT key, request, fleet, status, added_at, failure, files, notes FROM queue ORDER BY place, key"
         )
         rows = []
         for values in found:
@@ -123,12 +126,13 @@ def _values(row: QueueRow, place: int) -> tuple[Value, ...]:
         to_text(row.fleet),
         to_text([identity_to_dict(identity) for identity in row.files]),
         to_text(row.failure),
+        to_text(list(row.notes)),
         to_us(row.added_at),
     )
 
 
 def _row(values: tuple[Value, ...]) -> QueueRow:
-    key, request, fleet, status, added_at, failure, files, _ = values
+    key, request, fleet, status, added_at, failure, files, notes = values
     return QueueRow(
         key=int(key or 0),
         request=request_from_dict(json.loads(str(request))),
@@ -137,4 +141,5 @@ def _row(values: tuple[Value, ...]) -> QueueRow:
         added_at=from_us(int(added_at or 0)),
         failure=json.loads(str(failure)),
         files=tuple(identity_from_dict(identity) for identity in json.loads(str(files))),
+        notes=tuple(str(note) for note in json.loads(str(notes))),
     )

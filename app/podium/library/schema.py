@@ -79,7 +79,11 @@ CREATE INDEX file_by_fingerprint ON file (fingerprint);
 CREATE INDEX file_by_name ON file (name);
 """
 
-MIGRATIONS = (_QUEUE_AND_HISTORY, _WHAT_THIS_MACHINE_KNOWS)
+_WHAT_A_CHECK_SAID = """
+ALTER TABLE queue ADD COLUMN notes TEXT NOT NULL DEFAULT '[]';
+"""
+
+MIGRATIONS = (_QUEUE_AND_HISTORY, _WHAT_THIS_MACHINE_KNOWS, _WHAT_A_CHECK_SAID)
 """Step k brings tables of version k to version k + 1."""
 
 VERSION = len(MIGRATIONS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
+from pathlib import Path
 
 from podium.media.errors import MediaError
 
@@ -56,11 +57,13 @@ class ExportRun:
         num_done: Pictures read.
         num_pictures: Pictures to be read in all; 0 until that is known.
         is_cancelled: Its end is asked for.
+        part: What lies on the drive until it has its name; None before there is anything.
     """
 
     num_done: int = 0
     num_pictures: int = 0
     is_cancelled: bool = False
+    part: Path | None = None
 
     @property
     def share(self) -> float:

@@ -5,6 +5,8 @@ Rule for callers: an export that ends by an exception leaves nothing, whatever t
 
 from __future__ import annotations
 
+import contextlib
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -114,10 +116,20 @@ def save_frame(source: Path, number: int, target: Path) -> Path:
     return target
 
 
+def remove_part(run: ExportRun) -> None:
+    """Remove what an export has written so far, for a process that ends before the export can; never raises."""
+    if run.part is not None:
+        with contextlib.suppress(OSError):
+            run.part.unlink()
+        # Where it is a folder.
+        shutil.rmtree(run.part, ignore_errors=True)
+
+
 def _write_file(export: _Export) -> None:
     target = export.target
     remove_abandoned_parts(target.parent)
     with PartFile(target) as part:
+        export.run.part = part.path
         if export.kind in _MOVIES:
             _write_movie(export, part.path)
             _check_movie(part.path, export.info)
@@ -163,4 +175,12 @@ def _check_movie(path: Path, info: ClipInfo) -> None:
         raise MediaError(sentence, details=f"wanted {wanted}, found {seen}")
 
 
-__all__ = ["ExportCancelledError", "ExportKind", "ExportRun", "check_export", "export_clip", "save_frame"]
+__all__ = [
+    "ExportCancelledError",
+    "ExportKind",
+    "ExportRun",
+    "check_export",
+    "export_clip",
+    "remove_part",
+    "save_frame",
+]

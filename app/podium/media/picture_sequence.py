@@ -97,6 +97,7 @@ def write_pictures(target: Path, source: Path, info: ClipInfo, run: ExportRun) -
     """
     refuse_taken(target, overwrite=False)
     with PartFolder(target) as folder:
+        run.part = folder.path
         for number, picture in enumerate(read_frames(source)):
             run.step()
             _write_png(folder.path / f"{target.name}_{number + 1:05d}.png", picture)

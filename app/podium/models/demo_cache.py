@@ -1,4 +1,4 @@
-"""Keep the demo model in a cache folder: unpacked from the zip that ships, or written where none does. No torch."""
+"""Keep the demo model in a cache folder: unpacked from the zip that ships. No torch."""
 
 from __future__ import annotations
 
@@ -10,14 +10,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from podium.assets import read_bytes
-from podium.models.demo_pack import ARCHIVE_NAME, FOLDER_NAME, DemoModel, DemoPack, is_demo_trained
+from podium.models.demo_pack import ARCHIVE_NAME, FOLDER_NAME, DemoModel, DemoPack
 from podium.models.errors import PackWriteError
-from podium.models.kept_folder import Facts, facts_of, put_folder
-from podium.models.tiny_pack import ensure_tiny_pack
+from podium.models.kept_folder import is_kept, put_folder
 
 _log = logging.getLogger(__name__)
-
-_DIGEST = "archive"
 
 
 def ensure_demo_model(cache_folder: Path, progress: Callable[[str], None] | None = None) -> DemoModel:
@@ -30,11 +27,8 @@ def ensure_demo_model(cache_folder: Path, progress: Callable[[str], None] | None
     Raises:
         PackWriteError: The cache folder cannot be written, or its disk is full.
     """
-    if is_demo_trained():
-        pack = unpack_demo(read_bytes(ARCHIVE_NAME), cache_folder, progress)
-        return DemoModel(pack.model_paths, pack.style_lora_paths, is_trained=True)
-    tiny = ensure_tiny_pack(cache_folder, progress=progress)
-    return DemoModel(tiny.model_paths, (tiny.style_lora_path,), is_trained=False)
+    pack = unpack_demo(read_bytes(ARCHIVE_NAME), cache_folder, progress)
+    return DemoModel(pack.model_paths, pack.style_lora_paths)
 
 
 def unpack_demo(archive: bytes, cache_folder: Path, progress: Callable[[str], None] | None = None) -> DemoPack:
@@ -53,19 +47,16 @@ def unpack_demo(archive: bytes, cache_folder: Path, progress: Callable[[str], No
     pack = DemoPack(cache_folder / FOLDER_NAME)
     digest = hashlib.sha256(archive).hexdigest()
 
-    def is_enough(facts: Facts | None) -> bool:
-        return facts is not None and facts.get(_DIGEST) == digest
-
     def fill(folder: Path) -> None:
         with zipfile.ZipFile(io.BytesIO(archive)) as file:
             file.extractall(folder)
 
-    if is_enough(facts_of(pack.folder)):
+    if is_kept(pack.folder, digest):
         return pack
     if progress is not None:
         progress(FOLDER_NAME)
     try:
-        put_folder(pack.folder, {_DIGEST: digest}, fill, is_enough)
+        put_folder(pack.folder, digest, fill)
     except OSError as error:
         raise PackWriteError(
             f"The demo model cannot be unpacked into “{cache_folder}”. It needs a folder you may write to, "

@@ -1,4 +1,4 @@
-"""The demo model: a tiny one that was trained on a small world of shapes, where it ships; else one of random weights.
+"""The demo model: a tiny one that was trained on a small world of shapes.
 
 What it is and how it is tried; `demo_cache` puts it into the cache. Nothing heavy is loaded.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from podium.assets import is_shipped, read_text
+from podium.assets import read_text
 from podium.models.paths import ModelPaths
 
 ARCHIVE_NAME = "demo/demo-model.zip"
@@ -76,17 +76,15 @@ class DemoPack:
 
 @dataclass(frozen=True, slots=True)
 class DemoModel:
-    """The demo model that there is.
+    """The demo model, ready to be chosen.
 
     Args:
         paths: Its files, the distilled LoRA included.
         style_loras: LoRAs whose styles anyone sees at once.
-        is_trained: It follows prompts about moving shapes; else it has random weights and makes noise.
     """
 
     paths: ModelPaths
     style_loras: tuple[Path, ...]
-    is_trained: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +97,6 @@ class DemoForm:
     num_frames: int
 
 
-def is_demo_trained() -> bool:
-    """Return whether the demo model that ships was trained."""
-    return is_shipped(ARCHIVE_NAME)
-
-
 def demo_form() -> DemoForm:
     """Return what the demo model is tried with."""
-    if is_demo_trained():
-        return DemoForm(read_text("prompts/demo_shapes.txt"), 256, 384, 33)
-    return DemoForm(read_text("prompts/demo.txt"), 192, 256, 25)
+    return DemoForm(read_text("prompts/demo.txt"), 256, 384, 33)

@@ -1,7 +1,7 @@
 """Keep a folder of files in the cache that is whole or not there, whoever else writes it at the same time.
 
 It is filled under another name and renamed. A list of its files and their sizes, kept inside, shows whether something
-took a piece away later; what the writer wants to know of it again stands beside that list.
+took a piece away later; beside it stands which version of them it holds.
 """
 
 from __future__ import annotations
@@ -11,39 +11,32 @@ import json
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import TypeAlias
-
-Facts: TypeAlias = Mapping[str, object]
-"""What was noted of a folder: plain JSON."""
 
 _CONTENTS_NAME = ".contents.json"
-_FILES = "files"
+_FILES, _VERSION = "files", "version"
 _NUM_ATTEMPTS = 5
 # Filling one takes seconds.
 _ABANDONED_S = 3600
 
 
-def facts_of(folder: Path) -> Facts | None:
-    """Return what was noted of a folder; None if it is missing, or any of its files has gone or changed its size."""
+def is_kept(folder: Path, version: str) -> bool:
+    """Return whether a folder holds that version, and all of its files as they were written."""
     try:
         contents = json.loads((folder / _CONTENTS_NAME).read_text(encoding="utf-8"))
-        return contents if contents[_FILES] == _sizes(folder) else None
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+        return bool(contents == {_VERSION: version, _FILES: _sizes(folder)})
+    except (OSError, ValueError):
+        return False
 
 
-def put_folder(
-    folder: Path, facts: Facts, fill: Callable[[Path], None], is_enough: Callable[[Facts | None], bool]
-) -> None:
-    """Fill a folder and put it in its place; what stands there goes, unless another writer's does as well.
+def put_folder(folder: Path, version: str, fill: Callable[[Path], None]) -> None:
+    """Fill a folder and put it in its place; what stands there goes, unless another writer put the same version there.
 
     Args:
         folder: Its place.
-        facts: What to note of it.
+        version: Of what it holds.
         fill: Writes the files into the folder it is given, which it makes itself.
-        is_enough: Says by its facts whether the folder of another writer serves as well as this one.
 
     Raises:
         OSError: It cannot be written, or the disk is full.
@@ -55,9 +48,9 @@ def put_folder(
     ) as scratch:
         fresh = Path(scratch) / "fresh"
         fill(fresh)
-        contents = json.dumps({**facts, _FILES: _sizes(fresh)}, indent=1)
+        contents = json.dumps({_VERSION: version, _FILES: _sizes(fresh)}, indent=1)
         (fresh / _CONTENTS_NAME).write_text(contents, encoding="utf-8")
-        _put_in_place(fresh, folder, Path(scratch), is_enough)
+        _put_in_place(fresh, folder, Path(scratch), version)
 
 
 def _remove_abandoned(folder: Path) -> None:
@@ -69,8 +62,8 @@ def _remove_abandoned(folder: Path) -> None:
                 shutil.rmtree(path)
 
 
-def _put_in_place(fresh: Path, folder: Path, scratch: Path, is_enough: Callable[[Facts | None], bool]) -> None:
-    """Rename `fresh` to `folder`; what stands there goes to `scratch`, unless it is as good as ours."""
+def _put_in_place(fresh: Path, folder: Path, scratch: Path, version: str) -> None:
+    """Rename `fresh` to `folder`; what stands there goes to `scratch`, unless it is the same."""
     failure = OSError()
     for attempt in range(_NUM_ATTEMPTS):
         try:
@@ -79,7 +72,7 @@ def _put_in_place(fresh: Path, folder: Path, scratch: Path, is_enough: Callable[
             failure = error
         else:
             return
-        if is_enough(facts_of(folder)):
+        if is_kept(folder, version):
             return
         # Another process may move it away, or put its own there, at the same time.
         with contextlib.suppress(FileNotFoundError):

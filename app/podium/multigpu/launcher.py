@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import functools
 import gc
 import importlib
 import json
@@ -31,6 +32,7 @@ _CACHING_MODULES = (
     "diffusers.utils.import_utils",
     "diffusers.utils.torch_utils",
     "transformers.utils.import_utils",
+    "torch.utils._triton",
 )
 _HIDDEN = {
     "torch.cuda": {"is_available": False, "device_count": 0},
@@ -213,17 +215,29 @@ class Launcher:
 def _hidden_devices() -> Iterator[None]:
     """Answer every question for devices with "none", without asking the driver library."""
     saved: list[tuple[Any, str, Any]] = []
+    hiding = [True]
     for module_name, answers in _HIDDEN.items():
         module = sys.modules.get(module_name)
         for name, answer in answers.items():
             if module is not None and hasattr(module, name):
                 saved.append((module, name, getattr(module, name)))
-                setattr(module, name, lambda *_, _answer=answer, **__: _answer)
+                setattr(module, name, _stand_in(saved[-1][2], answer, hiding))
     try:
         yield
     finally:
+        hiding.clear()
         for module, name, value in saved:
             setattr(module, name, value)
+
+
+def _stand_in(function: Callable[..., Any], answer: object, hiding: list[bool]) -> Callable[..., Any]:
+    # Modules keep functions that they find at their import (torch's compiler does): what they keep here has to tell the
+    # truth once nothing is hidden any more.
+    @functools.wraps(function)
+    def ask(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - whatever the function takes and returns
+        return answer if hiding else function(*args, **kwargs)
+
+    return ask
 
 
 def _forget_devices() -> None:

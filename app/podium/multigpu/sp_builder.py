@@ -150,7 +150,8 @@ class SequenceParallelBuilder:
         """
         built = self.tracker.build(self.inner, self.registry, (device, dtype), on_progress=on_progress)
         if self.is_compiled:
-            built.module.compile_blocks()
+            # Values that go ahead would be waited for at once in an order chosen for memory.
+            built.module.compile_blocks(keeps_order=self.attn_mgr.sends_values_ahead)
         return BuiltModel(SequenceParallelTransformer(built.module, self.attn_mgr), built.lora_reports)
 
 

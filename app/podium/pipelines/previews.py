@@ -1,6 +1,6 @@
 """Previews of a clip while it is made: cheap pictures by a linear map, a looping motion, and now and then real frames.
 
-Nothing here waits for the device: what a step gives is copied on the way and handed out at the next boundary.
+What a step gives is copied on the way and handed out at the next boundary, when it has arrived.
 """
 
 from __future__ import annotations
@@ -88,11 +88,12 @@ def _random_latent(generator: torch.Generator, std: float, *, is_smooth: bool) -
 
 @dataclass(frozen=True, slots=True)
 class _Pending:
-    # A picture on its way to the host.
+    # A picture on its way to the host; `arrival` tells when it is there, None where it is already.
     phase: Phase
     step: int
     frames_FHWC: Tensor
     frame_s: float
+    arrival: torch.Event | None = None
 
 
 class Previewer:
@@ -123,15 +124,18 @@ class Previewer:
             event: The step.
             frame_s: Seconds from one latent frame to the next.
         """
-        frames = _to_host((self._to_rgb(event.video_BCFHW[0]) * 255).round().byte())
-        self._pending.append(_Pending(event.phase, event.step, frames, frame_s))
+        frames, arrival = _to_host((self._to_rgb(event.video_BCFHW[0]) * 255).round().byte())
+        self._pending.append(_Pending(event.phase, event.step, frames, frame_s, arrival))
         if self._decoder is not None and self._may_decode(event):
             self._pending.append(self._decode_frame(self._decoder, event))
 
     def hand_out(self) -> Iterator[PreviewPicture | MotionPreview]:
-        """Yield the previews taken before; to be called at the boundary after."""
+        """Yield the previews taken before; to be called at the boundary after, where hardly any is still on its way."""
         pending, self._pending = self._pending, []
         for preview in pending:
+            # The boundary has waited for the step, but not for the copy behind it; at a phase's end for neither.
+            if preview.arrival is not None:
+                preview.arrival.synchronize()
             yield from _to_events(preview)
 
     def _may_decode(self, event: StepDenoised) -> bool:
@@ -154,10 +158,12 @@ class Previewer:
         return _Pending(event.phase, event.step, picture, 0.0)
 
 
-def _to_host(tensor: Tensor) -> Tensor:
+def _to_host(tensor: Tensor) -> tuple[Tensor, torch.Event | None]:
+    # The tensor on the host, and what tells that its content is there.
     if tensor.is_cpu:
-        return tensor
-    return torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=True).copy_(tensor, non_blocking=True)
+        return tensor, None
+    copy = torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=True).copy_(tensor, non_blocking=True)
+    return copy, torch.accelerator.current_stream(tensor.device).record_event()
 
 
 def _to_events(preview: _Pending) -> Iterator[PreviewPicture | MotionPreview]:

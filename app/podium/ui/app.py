@@ -167,6 +167,10 @@ class PodiumWindow(QObject):
             return
         self._is_closed = True
         self._start_timer.stop()
+        if self.widget is not None:
+            self.widget.removeEventFilter(self)
+            # A field that is being typed in gives up its number now, while the form is still kept.
+            self.widget.hide()
         self._link.close()
         self._monitor.close()
         self.session.close()
@@ -182,8 +186,6 @@ class PodiumWindow(QObject):
             self.life.close()
         self._unix_signals.close()
         if self.widget is not None:
-            self.widget.removeEventFilter(self)
-            self.widget.hide()
             self.widget.deleteLater()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
@@ -217,6 +219,9 @@ class PodiumWindow(QObject):
 
     @Slot()
     def _start_behind(self) -> None:
+        if self.widget is not None:
+            # A first paint that comes after the limit is no reason to start all again.
+            self.widget.removeEventFilter(self)
         self.helper.start()
         self.owner.start()
         self.owner.prepare()

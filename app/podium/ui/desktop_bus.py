@@ -1,7 +1,8 @@
 """What the window and the desktop say over D-Bus: it stays awake, tells the artist, says how it moves and when it ends.
 
 One thread of its own does all of it, so that a bus that hangs stalls nothing. Without a bus nothing happens, and the
-log says so. Rule for callers: everything may be asked in the window's thread and returns at once.
+log says so. Rule for callers: everything may be asked in the window's thread and returns at once; what the desktop says
+is told there, and never after `close`.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ import logging
 import os
 import selectors
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from jeepney import DBusAddress
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, Signal, SignalInstance, Slot
 
 from podium.ui.desktop_calls import (
     SESSION,
@@ -63,11 +65,14 @@ class DesktopBus(QObject):
     """The artist chose a notification; with what lets a window come to the front, which may be empty."""
     session_ending = Signal()
     """The session ends now; the desktop waits for `close`, for some seconds."""
+    _heard = Signal(object)
 
     def __init__(self, addresses: BusAddresses | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._addresses = addresses or BusAddresses()
         self._wishes = _Wishes()
+        self._is_closed = False
+        self._heard.connect(self._on_heard)
         # A thread that a hung bus holds must not keep the process.
         self._thread = threading.Thread(target=self._run, name="desktop-bus", daemon=True)
 
@@ -80,7 +85,8 @@ class DesktopBus(QObject):
         self._thread.start()
 
     def close(self) -> None:
-        """End; what was asked ends with it."""
+        """End; what was asked ends with it, and what is on its way here is not told."""
+        self._is_closed = True
         if self._wishes.wake_fd < 0:
             return
         self._wishes.change(is_closing=True)
@@ -100,6 +106,17 @@ class DesktopBus(QObject):
     def notify(self, title: str, text: str) -> None:
         """Tell the artist; it takes the place of what was told last."""
         self._wishes.change(notice=Notice(title, text))
+
+    def tell(self, signal: SignalInstance, *values: object) -> None:
+        """Have one of the signals emitted in the window's thread, from any thread."""
+        # Nobody is told any more where a bus that hung comes here when the other half is gone.
+        with contextlib.suppress(RuntimeError):
+            self._heard.emit(partial(signal.emit, *values))
+
+    @Slot(object)
+    def _on_heard(self, emit: Callable[[], None]) -> None:
+        if not self._is_closed:
+            emit()
 
     def _run(self) -> None:
         with contextlib.ExitStack() as stack:
@@ -175,7 +192,7 @@ class _Talk:
         if self._session is not None:
             hear_notices(self._session)
             self._client = _joined(self._session)
-            self._signals.motion_told.emit(is_motion_reduced(self._session))
+            self._signals.tell(self._signals.motion_told, is_motion_reduced(self._session))
         with selectors.DefaultSelector() as selector:
             selector.register(self._wishes.wake_fd, selectors.EVENT_READ)
             for bus in buses:
@@ -224,7 +241,7 @@ class _Talk:
             self._answer(objection=self._wishes.reason)
         elif name in ("EndSession", "Stop") and not self._is_ending:
             self._is_ending = True
-            self._signals.session_ending.emit()
+            self._signals.tell(self._signals.session_ending)
         elif body and body[0] == self._notice_id:
             self._take_notice(name, body)
 
@@ -232,7 +249,7 @@ class _Talk:
         if name == "ActivationToken" and len(body) > 1:
             self._token = str(body[1])
         elif name == "ActionInvoked":
-            self._signals.notice_chosen.emit(self._token)
+            self._signals.tell(self._signals.notice_chosen, self._token)
             self._token = ""
 
     def _answer(self, *, objection: str) -> None:

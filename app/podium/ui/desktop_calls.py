@@ -147,7 +147,8 @@ def open_bus(address: str) -> Bus:
         BusError: There is none, or it does not answer.
     """
     try:
-        return Bus(open_dbus_connection(address, enable_fds=True))
+        # By itself a bus has one second to greet, which one on a busy machine may not keep to.
+        return Bus(open_dbus_connection(address, enable_fds=True, auth_timeout=ANSWER_LIMIT_S))
     except KeyError:
         # No address in the environment; a login's bus has a usual place.
         usual = runtime_folder() / "bus"

@@ -134,6 +134,9 @@ class HelperClient(QObject):
         _log.warning("The helper process ended (exit code %d, %s)", process.exitCode(), process.errorString())
         process.deleteLater()
         for number, pending in list(self._pending.items()):
+            # Whoever was answered may have closed this.
+            if self._is_closed:
+                return
             pending.num_deaths += 1
             if pending.num_deaths < MAX_DEATHS:
                 self._send(number)

@@ -1,8 +1,8 @@
 """Looks at GPUs and CPU ranks once a second, in plain threads: whatever hangs, the window does not.
 
-The rule a caller must know: `taken` is emitted in a thread of the monitor; its receivers are slots of QObjects. Every
-GPU is asked by a thread of its own, so that one that hangs silences no other; the threads are daemons, and one that
-hangs in the driver is left behind at exit.
+The rule a caller must know: `taken` is emitted in the window's thread, and never after `close`. Every GPU is asked by
+a thread of its own, so that one that hangs silences no other; the threads are daemons, and one that hangs in the driver
+is left behind at exit.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable
 from typing import Protocol
 
 import psutil
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, Signal, Slot
 
 from podium.ui.state.readings import GpuReading, MachineReading, ProcessReading, ReadingState
 
@@ -41,6 +41,27 @@ class MonitorSignals(QObject):
 
     taken = Signal(object)
     """A `MachineReading`."""
+    _came = Signal(object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._is_closed = False
+        self._came.connect(self._on_came)
+
+    def tell(self, reading: MachineReading) -> None:
+        """Tell of a reading, from any thread."""
+        # Nobody is told any more where a slow machine comes here when the other half is gone.
+        with contextlib.suppress(RuntimeError):
+            self._came.emit(reading)
+
+    def close(self) -> None:
+        """Tell of nothing any more, not even of what is on its way to the window's thread."""
+        self._is_closed = True
+
+    @Slot(object)
+    def _on_came(self, reading: MachineReading) -> None:
+        if not self._is_closed:
+            self.taken.emit(reading)
 
 
 class Monitor:
@@ -87,6 +108,7 @@ class Monitor:
     def close(self) -> None:
         """Look no more; a thread that hangs in the driver is left to the end of the process."""
         self._stop.set()
+        self._signals.close()
         deadline_s = time.monotonic() + JOIN_LIMIT_S
         with self._lock:
             threads = list(self._threads)
@@ -104,10 +126,7 @@ class Monitor:
 
     def _run(self) -> None:
         while not self._stop.wait(self._interval_s):
-            reading = self._take()
-            # The signals' other half may be gone by the time that a slow machine comes here.
-            with contextlib.suppress(RuntimeError):
-                self._signals.taken.emit(reading)
+            self._signals.tell(self._take())
 
     def _take(self) -> MachineReading:
         now_s = self._now_s()

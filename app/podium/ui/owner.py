@@ -332,7 +332,10 @@ class Owner:
             controller.stream()
         except Exception as error:  # noqa: BLE001 - a dead fleet takes no job, and says of what it died
             cause = error.__cause__
-            self._lose_fleet(cause if isinstance(cause, Exception) else error, spec, was_forced=False)
+            known = cause if isinstance(cause, Exception) else error
+            # Only the artist stops it past the owner: by force, when its job had just ended.
+            was_forced = isinstance(known, _multigpu().ControllerStoppedError)
+            self._lose_fleet(known, spec, was_forced=was_forced)
 
     def _exercise_fleet(self) -> None:
         controller, spec, key = self._controller, self._spec, object()

@@ -1,6 +1,6 @@
-"""The desktop ends the session: with a clip at work the artist is asked first, and whatever she says the queue is kept.
+"""The desktop ends the session: the artist is asked if anything is at work, and whatever she says the queue is kept.
 
-Two ways lead here. Desktops of GNOME's kind ask over D-Bus and allow no question in a window: the clip at work is our
+Two ways lead here. Desktops of GNOME's kind ask over D-Bus and allow no question in a window: what is at work is our
 objection, and the desktop puts it to the artist itself. Where Qt speaks X11's protocol of sessions, the window asks as
 when it is closed; the Qt in PySide6's wheels does not. Where neither is, what ends the process is a signal.
 """
@@ -24,7 +24,7 @@ class SessionEnd(QObject):
 
     Args:
         application: Is asked.
-        session: Knows of the clip at work.
+        session: Knows what is at work.
         widget: The window.
         desktop: Says when the session ends.
     """
@@ -54,8 +54,8 @@ class SessionEnd(QObject):
 
     @Slot(QSessionManager)
     def on_commit_data(self, manager: QSessionManager) -> None:
-        """Ask if a clip is at work and the artist may be asked; the answer is due before this returns."""
-        if not self._session.job.phase.is_active:
+        """Ask if anything is at work and the artist may be asked; the answer is due before this returns."""
+        if not self._session.is_at_work:
             return
         if not manager.allowsInteraction():
             # The session ends whatever the answer; the queue is kept.

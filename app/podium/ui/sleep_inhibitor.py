@@ -32,16 +32,21 @@ class SleepInhibitor(QObject):
         self._job = job
         self._exports = exports
         self._desktop = desktop
-        self._is_wanted = False
+        self._reason = ""
         job.phase_changed.connect(self._show)
         exports.job_changed.connect(self._show)
 
     @Slot()
     def _show(self) -> None:
-        is_wanted = self._job.phase.is_active or self._exports.job is not None
-        if is_wanted != self._is_wanted:
-            self._is_wanted = is_wanted
-            self._desktop.keep_awake(self.tr("A clip is being made") if is_wanted else "")
+        reason = self._find_reason()
+        if reason != self._reason:
+            self._reason = reason
+            self._desktop.keep_awake(reason)
+
+    def _find_reason(self) -> str:
+        if self._job.phase.is_active:
+            return self.tr("A clip is being made")
+        return "" if self._exports.job is None else self.tr("A clip is being exported")
 
 
 class SleepWatch(QObject):

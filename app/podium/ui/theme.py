@@ -65,6 +65,7 @@ class Metrics:
     hairline: int = 1
     icon: int = 18
     icon_small: int = 14
+    choice_indent: int = 29
     scroll_bar: int = 12
     icon_large: int = 44
     bar: int = 4

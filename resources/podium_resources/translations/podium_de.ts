@@ -137,6 +137,12 @@
         <translation>Podium schließen</translation>
     </message>
     <message>
+        <source>Finish the clip and close then, stop it and close now, or stay here.
+The queue is kept; a clip that is stopped is in front of it again.</source>
+        <translation>Den Clip fertigstellen und dann schließen, ihn abbrechen und jetzt schließen oder hierbleiben.
+Die Warteschlange bleibt erhalten; ein abgebrochener Clip steht wieder an ihrer Spitze.</translation>
+    </message>
+    <message>
         <source>Finish this clip</source>
         <translation>Diesen Clip fertigstellen</translation>
     </message>
@@ -149,8 +155,32 @@
         <translation>Bleiben</translation>
     </message>
     <message>
-        <source>Finish the clip and close then, stop it and close now, or stay here. The queue is kept.</source>
-        <translation>Den Clip fertigstellen und dann schließen, ihn abbrechen und jetzt schließen, oder bleiben. Die Warteschlange bleibt erhalten.</translation>
+        <source>A clip is being made, and one is being exported</source>
+        <translation>Ein Clip entsteht, und einer wird exportiert</translation>
+    </message>
+    <message>
+        <source>Finish both and close then, stop both and close now, or stay here.
+The queue is kept; of an export that is stopped nothing is left.</source>
+        <translation>Beide fertigstellen und dann schließen, beide abbrechen und jetzt schließen oder hierbleiben.
+Die Warteschlange bleibt erhalten; von einem abgebrochenen Export bleibt nichts zurück.</translation>
+    </message>
+    <message>
+        <source>Finish both</source>
+        <translation>Beide fertigstellen</translation>
+    </message>
+    <message>
+        <source>A clip is being exported</source>
+        <translation>Ein Clip wird exportiert</translation>
+    </message>
+    <message>
+        <source>Finish the export and close then, stop it and close now, or stay here.
+Of an export that is stopped nothing is left.</source>
+        <translation>Den Export fertigstellen und dann schließen, ihn abbrechen und jetzt schließen oder hierbleiben.
+Von einem abgebrochenen Export bleibt nichts zurück.</translation>
+    </message>
+    <message>
+        <source>Finish the export</source>
+        <translation>Export fertigstellen</translation>
     </message>
     <message>
         <source>A clip is being made</source>
@@ -820,6 +850,17 @@
     </message>
 </context>
 <context>
+    <name>GuidanceState</name>
+    <message>
+        <source>The passes of guidance can be spread out over two devices or more, and one is chosen. Have them run another way, or choose more devices.</source>
+        <translation>Die Durchläufe der Führung lassen sich auf zwei oder mehr Geräte verteilen, und eines ist gewählt. Lassen Sie sie anders rechnen, oder wählen Sie mehr Geräte.</translation>
+    </message>
+    <message>
+        <source>With these scales a step takes a single pass, and there is nothing to batch or to spread out. Leave the passes on “Automatic”, or raise a scale.</source>
+        <translation>Mit diesen Werten braucht ein Schritt nur einen Durchlauf, und es gibt nichts zu bündeln oder zu verteilen. Lassen Sie die Durchläufe auf „Automatisch“, oder erhöhen Sie einen Wert.</translation>
+    </message>
+</context>
+<context>
     <name>GuidanceView</name>
     <message>
         <source>Steps of the first stage</source>
@@ -1485,6 +1526,10 @@
         <translation>Clips kommen nach {0}</translation>
     </message>
     <message>
+        <source>{0}. Podium closes once this is done.</source>
+        <translation>{0}. Danach schließt sich Podium.</translation>
+    </message>
+    <message>
         <source>An entry of the queue is in the form: Generate puts it back in its place.</source>
         <translation>Ein Eintrag der Warteschlange steht im Formular: „Erzeugen“ bringt ihn zurück an seinen Platz.</translation>
     </message>
@@ -1736,10 +1781,6 @@
     <message>
         <source>Demo model: it knows a shape that moves over a background, and makes no sound.</source>
         <translation>Demomodell: Es kennt eine Form, die sich vor einem Hintergrund bewegt, und erzeugt keinen Ton.</translation>
-    </message>
-    <message>
-        <source>Demo model: random weights, coloured noise until a trained one ships.</source>
-        <translation>Demomodell: zufällige Gewichte, buntes Rauschen, bis ein trainiertes beiliegt.</translation>
     </message>
     <message>
         <source>the checkpoint</source>
@@ -2894,10 +2935,6 @@
     <message>
         <source>The demo model cannot be unpacked into “{0}”. It needs a folder you may write to, with 60 MB free.</source>
         <translation>Das Demomodell lässt sich nicht in „{0}“ entpacken. Es braucht einen beschreibbaren Ordner mit 60 MB freiem Platz.</translation>
-    </message>
-    <message>
-        <source>The demo model cannot be written to “{0}”. It needs a folder you may write to, with 60 MB free (350 MB for all of its parts).</source>
-        <translation>Das Demomodell lässt sich nicht in „{0}“ schreiben. Es braucht einen beschreibbaren Ordner mit 60 MB freiem Platz (350 MB für alle seine Teile).</translation>
     </message>
     <message>
         <source>The description of the networks inside “{0}” is not that of an LTX-2 model.</source>
@@ -4223,6 +4260,10 @@
     <message>
         <source>A clip is being made</source>
         <translation>Ein Clip entsteht</translation>
+    </message>
+    <message>
+        <source>A clip is being exported</source>
+        <translation>Ein Clip wird exportiert</translation>
     </message>
 </context>
 <context>

@@ -11,10 +11,10 @@ from podium.helper.requests import WriteDemoPack
 from podium.models.demo_pack import DemoModel, demo_form
 from podium.ui.state.session import SessionState
 
-from tests.fakes.ui import DEMO, MODELS, FakeHelper, make_session
+from tests.fakes.ui import MODELS, FakeHelper, make_session
 
 LORAS = (Path("/models/outline.safetensors"), Path("/models/night-colours.safetensors"))
-TRAINED = DemoModel(MODELS, LORAS, is_trained=True)
+DEMO = DemoModel(MODELS, LORAS)
 
 
 @pytest.fixture
@@ -39,11 +39,11 @@ def test_a_prompt_that_is_written_stays(world: tuple[SessionState, FakeHelper]) 
     assert session.compose.prompt == "A crow"
 
 
-def test_the_loras_of_a_trained_demo_wait_in_the_stack(world: tuple[SessionState, FakeHelper]) -> None:
+def test_the_demos_loras_wait_in_the_stack(world: tuple[SessionState, FakeHelper]) -> None:
     session, helper = world
     session.try_demo()
     assert session.loras.items == ()
-    helper.answer(WriteDemoPack, TRAINED)
+    helper.answer(WriteDemoPack, DEMO)
     assert [(item.path, item.is_on) for item in session.loras.items] == [(path, False) for path in LORAS]
     assert session.loras.specs == ()
     assert "shape that moves" in session.pack.summary
@@ -53,25 +53,17 @@ def test_a_stack_that_is_in_use_stays_as_it_is(world: tuple[SessionState, FakeHe
     session, helper = world
     session.loras.add([Path("/own.safetensors")])
     session.try_demo()
-    helper.answer(WriteDemoPack, TRAINED)
+    helper.answer(WriteDemoPack, DEMO)
     assert [item.path for item in session.loras.items] == [Path("/own.safetensors")]
 
 
 def test_a_lora_that_was_taken_out_stays_out(world: tuple[SessionState, FakeHelper]) -> None:
     session, helper = world
     session.try_demo()
-    helper.answer(WriteDemoPack, TRAINED)
+    helper.answer(WriteDemoPack, DEMO)
     for item in session.loras.items:
         session.loras.remove(item.key)
     session.pack.choose_file(session.pack.files[0].slot, Path("/own.safetensors"))
     session.pack.choose_demo()
-    helper.answer(WriteDemoPack, TRAINED)
-    assert session.loras.items == ()
-
-
-def test_a_demo_of_random_weights_has_no_styles_to_show(world: tuple[SessionState, FakeHelper]) -> None:
-    session, helper = world
-    session.try_demo()
     helper.answer(WriteDemoPack, DEMO)
     assert session.loras.items == ()
-    assert "coloured noise" in session.pack.summary

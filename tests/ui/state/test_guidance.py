@@ -9,16 +9,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.errors import PodiumError
+from podium.errors import JobRefusedError, PodiumError
 from podium.helper.requests import GetDefaults, GuidanceDefaults
-from podium.jobs import ClipFormat, GenerationRequest, GuidanceSpec, PipelineKind
-from podium.ui.state.guidance import GuidanceChoice, GuidanceState
+from podium.jobs import ClipFormat, GenerationRequest, GuidanceMode, GuidanceSpec, PipelineKind
+from podium.pipelines.checks import check_guidance_mode
+from podium.pipelines.generation_defaults import count_passes
+from podium.ui.state.guidance import GuidanceChoice, GuidanceState, is_guiding
 
+from tests.fakes.requests import make_request
 from tests.fakes.ui import MODELS, FakeHelper
 
 VIDEO, AUDIO = GuidanceSpec(3, 1, 0.7, 3, 0, (28,)), GuidanceSpec(7, 1, 0.7, 3, 0, (28,))
 DEFAULTS = GuidanceDefaults(30, VIDEO, AUDIO, (0.0, 1.0))
 HQ_DEFAULTS = GuidanceDefaults(15, replace(VIDEO, stg=0, rescale=0.45), replace(AUDIO, stg=0, rescale=1), (0.25, 0.5))
+UNGUIDED = GuidanceSpec(cfg=1, stg=0, rescale=0.7, modality=1, stg_blocks=(28,))
+SCALES = st.sampled_from([0.0, 1.0, 3.0])
+GUIDANCE = st.builds(GuidanceSpec, cfg=SCALES, stg=SCALES, modality=SCALES)
 
 
 @pytest.fixture
@@ -163,3 +169,44 @@ def test_a_form_of_both_pipelines_comes_back(guidance: GuidanceState, helper: Fa
     assert other.choice == guidance.choice
     other.set_pipeline(PipelineKind.QUALITY)
     assert other.choice == GuidanceChoice(num_steps=12)
+
+
+def refuses(mode: GuidanceMode, num_ranks: int, video: GuidanceSpec, audio: GuidanceSpec) -> bool:
+    """Return whether the check of a request refuses it for the way its passes run."""
+    request = replace(make_request(), guidance_mode=mode, video_guidance=video, audio_guidance=audio)
+    try:
+        check_guidance_mode(request, num_ranks)
+    except JobRefusedError:
+        return True
+    return False
+
+
+@pytest.mark.parametrize("specs", [(VIDEO, AUDIO), (UNGUIDED, UNGUIDED), (UNGUIDED, AUDIO)])
+@pytest.mark.parametrize("num_ranks", [1, 2, 5])
+@pytest.mark.parametrize("mode", GuidanceMode)
+def test_what_the_check_would_refuse_of_the_passes_is_said_before_generate_and_nothing_else(
+    guidance: GuidanceState, mode: GuidanceMode, num_ranks: int, specs: tuple[GuidanceSpec, GuidanceSpec]
+) -> None:
+    guidance.set_num_ranks(num_ranks)
+    guidance.set_video(specs[0])
+    guidance.set_audio(specs[1])
+    guidance.set_mode(mode)
+    assert bool(guidance.problem) is refuses(mode, num_ranks, *specs)
+
+
+def test_passes_cannot_be_spread_over_one_device_until_there_are_more(guidance: GuidanceState) -> None:
+    guidance.set_mode(GuidanceMode.MESH)
+    assert guidance.problem == ""
+    guidance.set_num_ranks(1)
+    assert "two devices or more, and one is chosen" in guidance.problem
+    guidance.set_pipeline(PipelineKind.FAST)
+    assert guidance.problem == ""
+    guidance.set_pipeline(PipelineKind.QUALITY)
+    assert guidance.problem != ""
+    guidance.set_num_ranks(2)
+    assert guidance.problem == ""
+
+
+@given(GUIDANCE, GUIDANCE)
+def test_it_is_guided_where_a_step_takes_more_than_one_pass(video: GuidanceSpec, audio: GuidanceSpec) -> None:
+    assert is_guiding(video, audio) is (count_passes(video, audio) > 1)

@@ -375,6 +375,6 @@ def test_the_window_closes_once_the_clip_is_done_if_that_was_asked(world: World,
     helper.answer(CheckRequest, CheckedJob(5, (), {}))
     session.apply(JobStarted(1))
     with qtbot.assertNotEmitted(session.close_wanted):
-        session.close_after_clip()
+        session.close_when_done()
     with qtbot.waitSignal(session.close_wanted):
         session.apply(JobEnded(1, JobPhase.FINISHED, finished(tmp_path / "a.mp4")))

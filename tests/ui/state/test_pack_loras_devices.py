@@ -110,7 +110,7 @@ def test_the_demo_model_is_written_and_then_chosen(pack: PackState, helper: Fake
     assert pack.problem
     assert helper.answer(WriteDemoPack, DEMO) == WriteDemoPack(tmp_path)
     assert (pack.models, pack.problem, pack.is_busy) == (MODELS, "", False)
-    assert "coloured noise" in pack.summary
+    assert "shape that moves" in pack.summary
 
 
 def test_a_file_takes_the_demo_models_place(pack: PackState, helper: FakeHelper) -> None:

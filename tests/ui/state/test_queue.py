@@ -422,7 +422,7 @@ def test_closing_after_the_clip_begins_no_other(ready: World, qtbot: QtBot) -> N
     session, helper, _ = ready
     add(session, "one", "two")
     key = run_next(session, helper)
-    session.close_after_clip()
+    session.close_when_done()
     with qtbot.waitSignal(session.close_wanted):
         finish(session, key)
     assert statuses(session) == {"two": EntryStatus.PENDING}
@@ -432,7 +432,7 @@ def test_staying_lets_the_queue_go_on(ready: World) -> None:
     session, helper, _ = ready
     add(session, "one", "two")
     key = run_next(session, helper)
-    session.close_after_clip()
+    session.close_when_done()
     session.stay()
     finish(session, key)
     assert statuses(session) == {"two": EntryStatus.RUNNING}
@@ -525,6 +525,23 @@ def test_a_failed_entry_is_there_with_all_it_knows_the_next_time(reopen: Reopen)
     session, *_ = reopen()
     assert session.queue.entries == (before,)
     assert not session.queue.is_paused
+
+
+@pytest.mark.parametrize("is_sudden", [True, False], ids=["killed", "closed"])
+def test_what_its_check_said_stands_at_an_entry_the_next_time_until_the_next_check(
+    reopen: Reopen, is_sudden: bool
+) -> None:
+    session, helper, _ = reopen()
+    make_ready(session, helper, prompt="a fox")
+    add(session, "one", "two")
+    helper.answer(CheckRequest, CheckedJob(5, (), {}, notes=("It may do little.",)))
+    session, helper, _ = reopen(is_sudden=is_sudden)
+    assert [entry.notes for entry in session.queue.entries] == [("It may do little.",), ()]
+    session.queue.resume()
+    helper.answer(CheckRequest, CheckedJob(5, (), {}))
+    assert session.queue.entries[0].notes == ()
+    session, *_ = reopen(is_sudden=True)
+    assert session.queue.entries[0].notes == ()
 
 
 def test_a_clip_that_was_written_before_the_window_died_is_not_made_twice(reopen: Reopen, tmp_path: Path) -> None:

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
 
 from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QDialog, QWidget
 
-from podium.helper.requests import CheckedJob, CheckRequest
-from podium.jobs import Phase, PhaseEnded, PhaseStarted, PromptEnhanced, StepDone
+from podium.geometry import ClipFormat
+from podium.helper.requests import CheckedJob, CheckRequest, GetExportShare
+from podium.jobs import GuidanceMode, Phase, PhaseEnded, PhaseStarted, PromptEnhanced, StepDone
+from podium.media.export_kinds import ExportKind
 from podium.ui.state.events import FleetReady, FleetStarting, JobNews, JobStarted
 from podium.ui.state.values import ALL_PARTS, ErrorMessage
 from podium.ui.views.dialogs import AboutDialog, CloseDialog
+from podium.ui.views.export_dialog import ExportDialog
 from podium.ui.views.fault_dialog import FaultDialog
 from podium.ui.views.main_window import MainWindow
 from podium.ui.views.preset_view import ManagePresetsDialog, SavePresetDialog
+from podium.ui.views.shown_clip import ShownClip
 
 from tests.ui.views import scenes, work_scenes
 from tests.ui.views.scenes import World
@@ -83,8 +89,41 @@ def about(world: World, window: MainWindow) -> QWidget:
 
 
 def closing(world: World, window: MainWindow) -> QWidget:
-    CloseDialog(window).open()
+    CloseDialog(window, has_clip=True, has_export=False).open()
     return _dialog(window)
+
+
+def closing_export(world: World, window: MainWindow) -> QWidget:
+    CloseDialog(window, has_clip=False, has_export=True).open()
+    return _dialog(window)
+
+
+def closing_both(world: World, window: MainWindow) -> QWidget:
+    CloseDialog(window, has_clip=True, has_export=True).open()
+    return _dialog(window)
+
+
+def exporting(world: World, window: MainWindow) -> QWidget:
+    clip = ClipFormat(704, 1216, 121, Fraction(24))
+    window.dialogs.export(ShownClip(Path("/clips/evening.mp4"), clip))
+    dialog = _dialog(window)
+    assert isinstance(dialog, ExportDialog)
+    dialog.kind_radio(ExportKind.GIF).click()
+    dialog.export_button.click()
+    exports = world.session.exports
+    exports._poll()
+    world.helper.answer(GetExportShare, 0.4)
+    exports.close()
+    return dialog
+
+
+def guidance_refused(world: World, window: MainWindow) -> QWidget:
+    scenes.guided(world)
+    world.session.devices.use_cpu(1)
+    world.session.compose.guidance.set_mode(GuidanceMode.MESH)
+    view = window.compose.guidance
+    view.fold.set_open(True)
+    return view
 
 
 def confirmation(world: World, window: MainWindow) -> QWidget:
@@ -186,6 +225,7 @@ OTHER_VIEWS: dict[str, Opener] = {
     opener.__name__: opener
     for opener in (
         *(stage_waiting, stage_refused, stage_stopped, stage_noted, log, model, devices, shortcuts, about, closing),
+        *(closing_export, closing_both, exporting, guidance_refused),
         *(confirmation, fault, enhancement, enhancement_stuck, prompts, preset_saving, presets, preset_menu, clip_menu),
     )
 }

@@ -502,6 +502,27 @@ def test_every_value_of_guidance_can_be_typed(world: World, qtbot: QtBot) -> Non
     assert not any(label.property("tone") for label in view._labels.values())
 
 
+def test_that_passes_cannot_be_spread_is_said_beside_their_control_and_beside_generate(
+    world: World, qtbot: QtBot
+) -> None:
+    scenes.guided(world)
+    session = world.session
+    view = ComposeView(session)
+    shown(view, qtbot)
+    view.guidance.fold.set_open(True)
+    session.devices.use_cpu(1)
+    assert (view.guidance.problem_text, session.can_generate) == ("", True)
+    qtbot.keyClick(view.guidance.mode_box, Qt.Key.Key_End)
+    assert view.guidance.problem_text.startswith("The passes of guidance can be spread out over two devices or more")
+    assert view.guidance._problem.isVisible()
+    assert view.guidance.mode_box.accessibleDescription() == view.guidance.problem_text
+    assert view.problem_text == view.guidance.problem_text
+    assert not view.generate.isEnabled()
+    session.devices.use_gpus()
+    assert (view.guidance.problem_text, view.guidance._problem.isVisible()) == ("", False)
+    assert view.generate.isEnabled()
+
+
 def test_no_block_at_all_is_the_models_own(world: World, qtbot: QtBot) -> None:
     view = guided_view(world, qtbot)
     view.blocks("video").clear()

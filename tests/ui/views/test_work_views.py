@@ -446,6 +446,34 @@ def test_an_export_is_watched_cancelled_and_done(export: ExportDialog, world: Wo
     export.close()
 
 
+def test_the_export_dialog_is_as_high_as_what_it_shows_and_keeps_what_height_was_added(
+    export: ExportDialog, world: World, qtbot: QtBot
+) -> None:
+    layout = export.layout()
+    assert layout is not None
+
+    def spare_px() -> int:
+        QApplication.processEvents()
+        return export.height() - layout.totalHeightForWidth(export.width())
+
+    assert spare_px() == 0
+    least_px = export.height()
+    export.kind_radio(ExportKind.GIF).click()
+    assert spare_px() == 0
+    assert export.height() > least_px
+    qtbot.mouseClick(export.export_button, LEFT)
+    assert spare_px() == 0
+    world.helper.answer(ExportClip, error=MediaError("There is no room left. " * 9, details="ENOSPC"))
+    assert spare_px() == 0
+    export.kind_radio(ExportKind.PRORES_422_HQ).click()
+    assert (spare_px(), export.height()) == (0, least_px)
+    export.resize(export.width(), least_px + 60)
+    assert spare_px() == 60
+    export.kind_radio(ExportKind.GIF).click()
+    assert spare_px() == 60
+    export.close()
+
+
 def test_an_export_that_fails_says_why(export: ExportDialog, world: World, qtbot: QtBot) -> None:
     qtbot.mouseClick(export.export_button, LEFT)
     world.helper.answer(ExportClip, error=MediaError("There is no room left.", details="ENOSPC"))

@@ -13,8 +13,9 @@ from podium.cli.fleet_job import FleetOptions, JobPlan, run_job
 from podium.cli.options import DeviceOptions
 from podium.geometry import ClipFormat
 from podium.jobs import GenerationRequest
-from podium.models.tiny_pack import TinyPack
 from podium.multigpu.device_locks import DeviceHeldError, DeviceLocks
+
+from tests.tiny_pack import TinyPack
 
 GPUS = {"GPU-of-a-test": "GPU 0 (NVIDIA H200)"}
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from tests.gpu.collective_share import covered_us, spans_of
 from tests.gpu.figures import Figure, FigureSheet, tell, told_in
+from tests.gpu.run_tests import Told
 
 
 @given(st.floats(allow_nan=False) | st.text(), st.none() | st.floats(allow_nan=False))
@@ -66,3 +67,16 @@ def test_collectives_are_told_from_other_work_by_the_name_of_their_kernel() -> N
 def test_spans_cover_as_long_as_at_least_one_of_them_lasts(spans: list[tuple[int, int]]) -> None:
     seen = {moment for start, length in spans for moment in range(start, start + length)}
     assert covered_us([(float(start), float(start + length)) for start, length in spans]) == len(seen)
+
+
+@pytest.mark.parametrize("when", ["import", "call", "setup"])
+def test_whatever_of_a_test_fails_is_counted_and_told(when: str) -> None:
+    words, told = "E   ModuleNotFoundError: no httpx", Told()
+    with redirect_stdout(StringIO()) as printed:
+        if when == "import":
+            told.pytest_collectreport(pytest.CollectReport("test_it.py", "failed", words, []))
+        else:
+            report = pytest.TestReport("test_it.py", ("test_it.py", 1, "test_it"), {}, "failed", words, when)  # type: ignore[arg-type] # one of its words
+            told.pytest_runtest_logreport(report)
+    assert told.outcomes == {"failed": 1}
+    assert told_in(printed.getvalue())[1] == Figure(f"FAILED test_it.py ({when})", words)

@@ -16,8 +16,9 @@ from podium.helper.requests import CheckRequest
 from podium.jobs import GenerationRequest, GuidanceMode, PipelineKind, Quantization
 from podium.models.errors import CheckpointError
 from podium.models.residency import Place, ResidencyPlan
-from podium.models.tiny_pack import TinyPack
 from podium.pipelines.checks import CheckedRequest
+
+from tests.tiny_pack import TinyPack
 
 GB = 10**9
 

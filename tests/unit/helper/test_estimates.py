@@ -18,7 +18,8 @@ from podium.jobs import GuidanceMode, GuidanceSpec, Phase, PipelineKind, Quantiz
 from podium.models.errors import CheckpointError
 from podium.models.pack import Pack, resolve_pack
 from podium.models.paths import ModelPaths
-from podium.models.tiny_pack import TinyPack
+
+from tests.tiny_pack import TinyPack
 
 GB = 1 << 30
 CLIP = ClipFormat(256, 384, 25, Fraction(24))

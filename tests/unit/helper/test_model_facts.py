@@ -13,7 +13,8 @@ from podium.helper.process import Desk
 from podium.helper.requests import GetModelFacts, ModelFacts
 from podium.models.errors import CheckpointError
 from podium.models.gemma_files import GemmaFiles
-from podium.models.tiny_pack import TinyPack
+
+from tests.tiny_pack import TinyPack
 
 FACTS = {
     "2.0": ModelFacts(can_write_prompts=True),

@@ -7,17 +7,10 @@ from pathlib import Path
 import pytest
 
 import podium_resources
-from podium.assets import is_shipped, read_bytes, read_text
+from podium.assets import read_bytes, read_text
 
 RESOURCES = Path(podium_resources.__file__).parent
 MAX_FILE_BYTES = 12_000_000
-
-
-def test_the_demo_prompt_is_one_line_of_words() -> None:
-    prompt = read_text("prompts/demo.txt")
-    assert "\n" not in prompt
-    assert prompt == prompt.strip()
-    assert len(prompt.split()) >= 10
 
 
 def test_bytes_are_the_file_with_its_closing_line_end() -> None:
@@ -33,14 +26,6 @@ def test_a_file_that_is_not_shipped_is_named() -> None:
 def test_a_name_that_is_not_plain_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match="plain relative name"):
         read_bytes(name)
-
-
-def test_what_is_shipped_is_known_before_it_is_read() -> None:
-    assert is_shipped("prompts/demo.txt")
-    assert not is_shipped("prompts/none.txt")
-    assert not is_shipped("prompts")
-    with pytest.raises(ValueError, match="plain relative name"):
-        is_shipped("../podium/errors.py")
 
 
 def test_no_shipped_file_is_larger_than_a_wheel_can_carry() -> None:

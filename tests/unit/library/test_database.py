@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -73,6 +74,10 @@ def test_an_older_library_is_brought_to_this_version_with_all_that_is_in_it(tmp_
         assert library.problem == ""
         (row,) = library.queue.load()
         assert (row.request.prompt, row.request.seed, row.fleet) == ("an old fox", 7, {"a": 1})
+        assert row.notes == ()
+        noted = replace(row, notes=("It may do little.", "„Fuchs“ 狐"))
+        library.queue.write([row.key], saved=[noted])
+        assert library.queue.load() == (noted,)
         library.prompts.add("new")
         assert library.prompts.recent() == (PromptPair("new"),)
         assert library._database.read("PRAGMA user_version") == [(VERSION,)]

@@ -30,6 +30,14 @@ def test_an_entry_comes_back_as_it_was(library: Library) -> None:
     assert library.queue.load() == (row,)
 
 
+def test_what_a_check_said_of_an_entry_is_kept_and_taken_back(library: Library) -> None:
+    row = replace(queue_row(3), notes=("It may do little.", "“fox” is for another model."))
+    library.queue.write([3], saved=[row])
+    assert library.queue.load() == (row,)
+    library.queue.write([3], saved=[replace(row, notes=())])
+    assert library.queue.load()[0].notes == ()
+
+
 def test_a_change_of_an_entry_leaves_its_place(library: Library) -> None:
     library.queue.write([1, 2, 3], saved=[queue_row(key) for key in (1, 2, 3)])
     library.queue.write([1, 2, 3], saved=[queue_row(2, status="paused")])

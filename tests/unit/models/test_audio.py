@@ -20,7 +20,8 @@ from podium.models.audio import (
     vocoder_builder,
 )
 from podium.models.configs import vocoder_arguments
-from podium.models.tiny_pack import TinyPack
+
+from tests.tiny_pack import TinyPack
 
 Golden = Callable[[str], dict[str, Tensor]]
 AssertClose = Callable[..., None]

@@ -13,9 +13,9 @@ from safetensors import safe_open
 from torch import Tensor
 
 from podium.models.text_encoder import EmbeddingsProcessor, embeddings_processor_builder
-from podium.models.tiny_pack import TinyPack
 
 from tests.fakes.closeness import assert_close_to_golden
+from tests.tiny_pack import TinyPack
 
 CPU = torch.device("cpu")
 NUM_TOKENS, WIDTH, NUM_STATES = 1024, 48, 5

@@ -16,7 +16,6 @@ from torch import Tensor
 
 from podium.models.audio import Vocoder, vocoder_builder
 from podium.models.configs import connector_arguments, extended_vocoder_arguments
-from podium.models.tiny_pack import TinyPack
 from podium.models.transformer.builder import transformer_builder
 from podium.models.transformer.config import TransformerConfig
 from podium.models.transformer.inputs import Perturbations, StreamInput, TokenLevels
@@ -24,6 +23,7 @@ from podium.models.transformer.model import AVTransformer
 from podium.models.transformer.rotary import rotary_frequencies
 
 from tests.fakes.closeness import relative_error
+from tests.tiny_pack import TinyPack
 
 CPU = torch.device("cpu")
 PREFIX = "model.diffusion_model."

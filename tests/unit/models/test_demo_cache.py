@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import io
+import os
 import threading
+import time
 import zipfile
 from pathlib import Path
 
 import pytest
 
-from podium.models import demo_cache, demo_pack
 from podium.models.demo_cache import ensure_demo_model, unpack_demo
 from podium.models.demo_pack import FOLDER_NAME, demo_form
 from podium.models.errors import PackWriteError
-from podium.models.kept_folder import facts_of
+from podium.models.pack import resolve_pack
 
 
 def archive(content: bytes = b"weights") -> bytes:
@@ -42,13 +43,15 @@ def test_another_version_takes_the_place_of_the_one_there(tmp_path: Path) -> Non
     assert [path.name for path in tmp_path.iterdir()] == [FOLDER_NAME]
 
 
-@pytest.mark.parametrize("harm", ["lose", "cut"])
+@pytest.mark.parametrize("harm", ["lose", "cut", "forget"])
 def test_a_model_with_a_piece_missing_is_unpacked_anew(tmp_path: Path, harm: str) -> None:
     path = unpack_demo(archive(), tmp_path).checkpoint_path
     if harm == "lose":
         path.unlink()
-    else:
+    elif harm == "cut":
         path.write_bytes(b"wei")
+    else:
+        (path.parent / ".contents.json").write_text("[]")
     assert unpack_demo(archive(), tmp_path).checkpoint_path.read_bytes() == b"weights"
 
 
@@ -84,38 +87,46 @@ def test_an_unpacking_that_breaks_off_is_never_seen(tmp_path: Path, monkeypatch:
         (folder / "ltx-2.3-demo.safetensors").write_bytes(b"n")
         raise OSError("no space left on device")
 
+    said: list[str] = []
     monkeypatch.setattr(zipfile.ZipFile, "extractall", break_off)
     with pytest.raises(PackWriteError, match="cannot be unpacked") as caught:
         unpack_demo(archive(b"new"), tmp_path)
     assert "no space left" in caught.value.details
     assert old.checkpoint_path.read_bytes() == b"old"
-    assert facts_of(old.folder) is not None
+    assert unpack_demo(archive(b"old"), tmp_path, progress=said.append) == old
+    assert said == []
     assert [path.name for path in tmp_path.iterdir()] == [FOLDER_NAME]
 
 
-def test_the_model_that_ships_is_what_the_demo_uses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(demo_pack, "is_shipped", lambda name: name == demo_pack.ARCHIVE_NAME)
-    monkeypatch.setattr(demo_cache, "read_bytes", lambda name: archive())
+def test_what_a_killed_writer_left_is_removed_after_an_hour(tmp_path: Path) -> None:
+    old, recent = (tmp_path / f".{FOLDER_NAME}-{name}" for name in ("old", "recent"))
+    for folder in (old, recent):
+        folder.mkdir()
+    hours_ago = time.time() - 2 * 3600
+    os.utime(old, (hours_ago, hours_ago))
+    unpack_demo(archive(), tmp_path)
+    assert (old.exists(), recent.exists()) == (False, True)
+
+
+def test_a_cache_that_cannot_be_written_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    in_the_way = tmp_path / "cache"
+    in_the_way.write_bytes(b"")
+    with pytest.raises(PackWriteError, match="needs a folder you may write to") as caught:
+        unpack_demo(archive(), in_the_way)
+    assert caught.value.folder == in_the_way
+
+
+def test_the_model_that_ships_is_what_the_demo_uses(tmp_path: Path) -> None:
     model = ensure_demo_model(tmp_path)
-    assert model.is_trained
     assert model.paths.checkpoint_path.parent == tmp_path / FOLDER_NAME
     assert [path.name for path in model.style_loras] == ["outline.safetensors", "night-colours.safetensors"]
-    assert "star" in demo_form().prompt
-    assert (demo_form().height, demo_form().width, demo_form().num_frames) == (256, 384, 33)
+    assert resolve_pack(model.paths).num_heads == 8
+    assert all(path.is_file() for path in model.style_loras)
 
 
-def test_without_one_the_demo_is_a_pack_of_random_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(demo_pack, "is_shipped", lambda name: False)
-    written: list[Path] = []
-
-    class Tiny:
-        model_paths = "paths"
-        style_lora_path = Path("style")
-
-    def write(folder: Path, progress: object) -> Tiny:
-        written.append(folder)
-        return Tiny()
-
-    monkeypatch.setattr(demo_cache, "ensure_tiny_pack", write)
-    model = ensure_demo_model(tmp_path)
-    assert (model.is_trained, model.paths, written) == (False, "paths", [tmp_path])
+def test_it_is_tried_with_one_line_of_its_own_world() -> None:
+    form = demo_form()
+    assert "\n" not in form.prompt
+    assert form.prompt == form.prompt.strip()
+    assert "star" in form.prompt
+    assert (form.height, form.width, form.num_frames) == (256, 384, 33)

@@ -32,10 +32,10 @@ from podium.models.errors import CheckpointError
 from podium.models.neighborhood_attention import Axis, Neighborhood
 from podium.models.tiled_decoding import FramesDone, TileDone
 from podium.models.tiling import TileSizeConfig
-from podium.models.tiny_pack import TinyPack
 from podium.models.video_vae import VideoDecoder, video_encoder_builder, video_statistics_builder
 
 from tests.fakes.closeness import assert_close_to_golden, relative_error
+from tests.tiny_pack import TinyPack
 
 CPU = torch.device("cpu")
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from safetensors.torch import load_file
 
 from podium.models.duration_head import DurationHead, duration_head_builder, frames_of_duration
-from podium.models.tiny_pack import TinyPack
+
+from tests.tiny_pack import TinyPack
 
 CPU = torch.device("cpu")
 

@@ -13,9 +13,9 @@ from podium.models.errors import CheckpointError, CheckpointReason
 from podium.models.pack import DecoderKind, Pack, resolve_pack
 from podium.models.paths import ModelPaths
 from podium.models.probe import Generation, Quantisation
-from podium.models.tiny_pack import TinyPack
 
 from tests.fakes.model_files import MINIMAL_TRANSFORMER, write_file
+from tests.tiny_pack import TinyPack
 
 CHECKPOINT = "ltx-2.3-tiny.safetensors"
 GEMMA = "gemma3"

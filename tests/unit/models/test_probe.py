@@ -23,9 +23,9 @@ from podium.models.probe import (
     probe,
     probe_all,
 )
-from podium.models.tiny_pack import TinyPack
 
 from tests.fakes.model_files import BLOCK, MINIMAL_TRANSFORMER, write_file
+from tests.tiny_pack import TinyPack
 
 MONOLITH_SLOTS = {
     Slot.TRANSFORMER,

@@ -1,9 +1,7 @@
-"""The tiny pack: its numbers are fixed, its formats are those of the libraries, and its cache is whole or not there."""
+"""The tiny pack: its numbers are fixed, and its formats are those of the libraries."""
 
 from __future__ import annotations
 
-import os
-import time
 from pathlib import Path
 
 import numpy as np
@@ -14,11 +12,9 @@ from hypothesis import strategies as st
 from safetensors import safe_open
 from safetensors.numpy import load_file
 
-from podium.models.errors import PackWriteError
-from podium.models.pack import resolve_pack
-from podium.models.tiny_pack import ensure_tiny_pack, pack_digests, write_tiny_pack
-from podium.models.tiny_pack.number_formats import e4m3_bits, e4m3_values, rounded_to_bfloat16
-from podium.models.tiny_pack.writing import stored, stored_bytes, write_safetensors
+from tests.tiny_pack import pack_digests, write_tiny_pack
+from tests.tiny_pack.number_formats import e4m3_bits, e4m3_values, rounded_to_bfloat16
+from tests.tiny_pack.writing import stored, stored_bytes, write_safetensors
 
 DIGESTS = Path(__file__).parents[2] / "data" / "PACK_DIGESTS.txt"
 
@@ -41,14 +37,6 @@ def test_the_numbers_of_seed_0_are_those_the_golden_tensors_were_made_with(tiny_
 
 def test_the_file_that_no_golden_tensor_was_made_with_has_numbers_of_its_own_that_stay(tiny_pack: Path) -> None:
     assert pack_digests(tiny_pack / "ltx-2.5")[Path(DIFFUSION_VAE).name] == "590a99ba2f08abdd"
-
-
-@pytest.fixture(scope="module")
-def demo_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a cache folder with the demo's pack in it."""
-    cache = tmp_path_factory.mktemp("cache")
-    ensure_tiny_pack(cache)
-    return cache
 
 
 def test_the_library_reads_what_we_write(tmp_path: Path) -> None:
@@ -114,72 +102,3 @@ def test_a_part_that_does_not_exist_is_refused_before_anything_is_written(tmp_pa
     with pytest.raises(ValueError, match="ltx-9"):
         write_tiny_pack(tmp_path / "new", parts=["temporal-upscaler-x2", "ltx-9"])
     assert not (tmp_path / "new").exists()
-
-
-def test_the_demo_pack_is_a_whole_model(demo_cache: Path) -> None:
-    pack = ensure_tiny_pack(demo_cache)
-    resolved = resolve_pack(pack.model_paths)
-    assert resolved.num_heads == 8
-    assert pack.style_lora_path.is_file()
-    assert pack.distilled_lora_path.is_file()
-
-
-def test_a_pack_that_is_there_is_not_written_again(demo_cache: Path) -> None:
-    seen: list[str] = []
-    before = ensure_tiny_pack(demo_cache).checkpoint_path.stat()
-    after = ensure_tiny_pack(demo_cache, progress=seen.append).checkpoint_path.stat()
-    assert (seen, after.st_ino, after.st_mtime_ns) == ([], before.st_ino, before.st_mtime_ns)
-
-
-@pytest.mark.parametrize("harm", ["lose", "cut", "forget"])
-def test_a_pack_with_a_piece_missing_is_written_anew(tmp_path: Path, harm: str) -> None:
-    pack = ensure_tiny_pack(tmp_path, parts=SMALL)
-    whole = pack_digests(pack.folder)
-    path = pack.spatial_upsampler_path
-    if harm == "lose":
-        path.unlink()
-    elif harm == "cut":
-        path.write_bytes(path.read_bytes()[:-1])
-    else:
-        (pack.folder / ".contents.json").unlink()
-
-    seen: list[str] = []
-    assert ensure_tiny_pack(tmp_path, parts=SMALL, progress=seen.append) == pack
-    assert seen == list(SMALL)
-    assert pack_digests(pack.folder) == whole
-    assert [path.name for path in tmp_path.iterdir()] == [pack.folder.name]
-
-
-def test_a_pack_grows_by_the_parts_it_lacks_and_keeps_those_it_has(tmp_path: Path) -> None:
-    ensure_tiny_pack(tmp_path, parts=["temporal-upscaler-x2"])
-    folder = ensure_tiny_pack(tmp_path, parts=["spatial-upscaler-x2"]).folder
-    assert set(pack_digests(folder)) == {"temporal-upscaler-x2.safetensors", "spatial-upscaler-x2.safetensors"}
-
-
-def test_of_two_writers_at_once_the_second_takes_the_firsts_pack(tmp_path: Path) -> None:
-    def write_in_between(part: str) -> None:
-        inner.append(ensure_tiny_pack(tmp_path, parts=["spatial-upscaler-x2"]).spatial_upsampler_path.stat().st_ino)
-
-    inner: list[int] = []
-    pack = ensure_tiny_pack(tmp_path, parts=["spatial-upscaler-x2"], progress=write_in_between)
-    assert inner == [pack.spatial_upsampler_path.stat().st_ino]
-    assert [path.name for path in tmp_path.iterdir()] == [pack.folder.name]
-
-
-def test_what_a_killed_writer_left_is_removed_after_an_hour(tmp_path: Path) -> None:
-    pack = ensure_tiny_pack(tmp_path / "a", parts=["temporal-upscaler-x2"])
-    old, recent = (tmp_path / "b" / f".{pack.folder.name}-{name}" for name in ("old", "recent"))
-    for folder in (old, recent):
-        folder.mkdir(parents=True)
-    hours_ago = time.time() - 2 * 3600
-    os.utime(old, (hours_ago, hours_ago))
-    ensure_tiny_pack(tmp_path / "b", parts=["temporal-upscaler-x2"])
-    assert (old.exists(), recent.exists()) == (False, True)
-
-
-def test_a_cache_that_cannot_be_written_is_refused_in_a_sentence(tmp_path: Path) -> None:
-    in_the_way = tmp_path / "cache"
-    in_the_way.write_bytes(b"")
-    with pytest.raises(PackWriteError, match="needs a folder you may write to") as caught:
-        ensure_tiny_pack(in_the_way, parts=["temporal-upscaler-x2"])
-    assert caught.value.folder == in_the_way

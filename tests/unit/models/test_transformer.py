@@ -266,6 +266,27 @@ def test_compiled_blocks_give_the_same_and_say_which_shapes_are_new(
 
 
 @torch.inference_mode()
+@pytest.mark.parametrize(("keeps_order", "options"), [(False, None), (True, {"reorder_for_peak_memory": False})])
+def test_the_compiler_is_told_when_the_order_of_a_block_matters(
+    weights_2_3: tuple[TransformerConfig, dict[str, Tensor]],
+    golden: Callable[[str], Golden],
+    keeps_order: bool,
+    options: dict[str, bool] | None,
+) -> None:
+    told: list[object] = []
+
+    def backend(graph: torch.fx.GraphModule, _inputs: object, **kwargs: object) -> Callable[..., object]:
+        told.append(kwargs.get("options"))
+        return graph.forward
+
+    model = make_transformer(*weights_2_3)
+    model.compile_blocks(backend, keeps_order=keeps_order)
+    model(*streams(model, golden("transformer_2.3")))
+    assert told
+    assert all(one == options for one in told)
+
+
+@torch.inference_mode()
 def test_a_pass_that_is_perturbed_otherwise_is_compiled_anew(
     weights_2_3: tuple[TransformerConfig, dict[str, Tensor]], golden: Callable[[str], Golden]
 ) -> None:

@@ -7,10 +7,10 @@ import torch
 from diffusers import AutoencoderKLLTX2Video
 from safetensors import safe_open
 
-from podium.models.tiny_pack import TinyPack
 from podium.models.video_vae import video_decoder_builder, video_encoder_builder
 
 from tests.fakes.closeness import assert_close_to_golden, relative_error
+from tests.tiny_pack import TinyPack
 
 CPU = torch.device("cpu")
 ENCODER_BLOCKS = {

@@ -8,7 +8,6 @@ import pytest
 import torch
 
 from podium.models.tiling import DimensionTilingConfig, TileCountConfig
-from podium.models.tiny_pack import TinyPack
 from podium.multigpu.attention import AttentionManager
 from podium.multigpu.sp_builder import SequenceParallelBuilder
 from podium.multigpu.tdp_builder import tdp_tiling
@@ -17,6 +16,7 @@ from podium.multigpu.weight_tracker import TransformerWeightTracker
 from podium.pipelines.ti2vid_two_stages_hq import TI2VidTwoStagesHQPipeline
 
 from tests.fakes.guided_runs import distilled, two_stages_hq
+from tests.tiny_pack import TinyPack
 
 SMALL: dict[str, Any] = {"prompt": "a fox", "seed": 3, "height": 64, "width": 64, "num_frames": 9, "frame_rate": 24}
 

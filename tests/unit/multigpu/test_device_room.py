@@ -14,7 +14,6 @@ from podium.errors import JobRefusedError
 from podium.geometry import ClipFormat
 from podium.jobs import GenerationRequest, GuidanceMode, GuidanceSpec, ImageSpec, LoraSpec, PipelineKind
 from podium.models.residency import Place, ResidencyPlan
-from podium.models.tiny_pack import TinyPack
 from podium.multigpu import device_room, placement
 from podium.multigpu.device_room import find_room, plan_residency
 from podium.multigpu.memory_activations import MAX_PROMPT_TOKENS, PlannedJob
@@ -23,6 +22,7 @@ from podium.multigpu.placement import FleetPlan, Placement
 from podium.pipelines.checks import CheckedRequest, check_request
 
 from tests.fakes.nvml import FakeGpu, FakeNvml, FakeProcess, lost
+from tests.tiny_pack import TinyPack
 
 GB = 2**30
 NOBODY = 2**22 + 1

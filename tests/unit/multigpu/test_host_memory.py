@@ -17,7 +17,6 @@ from podium.models.pack import Pack, resolve_pack
 from podium.models.paths import ModelPaths
 from podium.models.probe import Slot
 from podium.models.residency import ModelPart
-from podium.models.tiny_pack import TinyPack
 from podium.multigpu.host_memory import (
     RANK_BYTES,
     available_host_bytes,
@@ -28,6 +27,8 @@ from podium.multigpu.host_memory import (
 from podium.multigpu.memory_activations import PlannedJob
 from podium.multigpu.memory_parts import weigh_model
 from podium.multigpu.memory_plan import Room, plan_memory
+
+from tests.tiny_pack import TinyPack
 
 
 @pytest.fixture(scope="module")

@@ -19,9 +19,6 @@ from podium.models.residency import ModelPart, Place, ResidencyPlan
 from podium.models.text_encoder import embeddings_processor_builder, text_encoder_builder
 from podium.models.tiled_decoding import plan_decoding
 from podium.models.tiling import TileSizeConfig, balanced_tile_split
-from podium.models.tiny_pack import TinyPack
-from podium.models.tiny_pack.traits import LTX_2_3
-from podium.models.tiny_pack.transformer import transformer_config
 from podium.models.tokenizer import MAX_PROMPT_TOKENS
 from podium.models.transformer.builder import transformer_builder
 from podium.models.transformer.config import TransformerConfig
@@ -43,6 +40,9 @@ from podium.multigpu.ownership import shares_of
 from podium.multigpu.weight_tracker import TransformerWeightTracker
 
 from tests.fakes.live_memory import LiveMemory
+from tests.tiny_pack import TinyPack
+from tests.tiny_pack.traits import LTX_2_3
+from tests.tiny_pack.transformer import transformer_config
 
 GB = 2**30
 FPS = Fraction(24)

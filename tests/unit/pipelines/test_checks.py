@@ -27,7 +27,6 @@ from podium.media.stills import write_png
 from podium.models.errors import CheckpointError
 from podium.models.lora_keys import LoraError
 from podium.models.paths import ModelPaths
-from podium.models.tiny_pack import TinyPack
 from podium.multigpu.tdp_builder import TDP_OVERLAP
 from podium.pipelines.checks import (
     STAGE_2_OVERLAP,
@@ -37,6 +36,8 @@ from podium.pipelines.checks import (
     check_request,
 )
 from podium.pipelines.schedules import check_strictly_falling, shifted_schedule
+
+from tests.tiny_pack import TinyPack
 
 CLIP = ClipFormat(64, 128, 9, Fraction(24))
 REQUEST = GenerationRequest("A fox.", 0, CLIP, Path("clip.mp4"))

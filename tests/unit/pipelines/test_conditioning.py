@@ -13,12 +13,12 @@ from torch import Tensor
 from podium.errors import JobRefusedError
 from podium.geometry import ClipFormat
 from podium.jobs import ImageSpec
-from podium.models.tiny_pack import TinyPack
 from podium.pipelines.blocks.images import ImageConditioner
 from podium.pipelines.latents import append_image, append_keyframe_slot, frame_positions, keep_first_frame, video_state
 
 from tests.fakes.closeness import relative_error
 from tests.fakes.guided_runs import distilled, traced, two_stages
+from tests.tiny_pack import TinyPack
 
 CPU = torch.device("cpu")
 CLIP = ClipFormat(64, 96, 17, Fraction(25))

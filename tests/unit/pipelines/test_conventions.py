@@ -21,7 +21,6 @@ from podium.geometry import ClipFormat, LatentGrid
 from podium.jobs import GuidanceSpec, ImageSpec, Phase
 from podium.models.builder import BuiltModel
 from podium.models.registry import StateDictRegistry
-from podium.models.tiny_pack import TinyPack
 from podium.models.transformer.inputs import Perturbations, StreamInput
 from podium.pipelines.blocks.images import ImageConditioner
 from podium.pipelines.blocks.placement import Placement
@@ -33,6 +32,7 @@ from podium.pipelines.samplers import Denoised, normalised_noise
 
 from tests.fakes.closeness import relative_error
 from tests.fakes.guided_runs import distilled, traced, two_stages, two_stages_hq
+from tests.tiny_pack import TinyPack
 
 CPU = torch.device("cpu")
 # Stage 1: 2 frames of 1 x 2 cells, stage 2: 2 of 2 x 4; 9 audio tokens.

@@ -10,11 +10,11 @@ import pytest
 from torch import Tensor
 
 from podium.jobs import GuidanceSpec, LoraSpec
-from podium.models.tiny_pack import TinyPack
 from podium.pipelines.schedules import DISTILLED_STAGE_1_SIGMAS
 
 from tests.fakes.closeness import relative_error
 from tests.fakes.guided_runs import LATENTS, Oracle, Plan, distilled, traced
+from tests.tiny_pack import TinyPack
 
 CALL: dict[str, Any] = {
     "prompt": "a red fox",

@@ -10,12 +10,12 @@ import torch
 
 from podium.jobs import DurationPredicted, DurationRequest, Phase, PhaseEnded, PhaseStarted, RankMemory, StepDone
 from podium.models.duration_head import duration_head_builder
-from podium.models.tiny_pack import TinyPack
 from podium.pipelines.distilled import DistilledPipeline
 from podium.pipelines.duration import predict_duration
 from podium.pipelines.report import OpenBoundary
 
 from tests.fakes.guided_runs import distilled
+from tests.tiny_pack import TinyPack
 
 CPU = torch.device("cpu")
 REQUEST = DurationRequest("a red fox", Fraction(24))

@@ -18,7 +18,6 @@ from podium.models.diffusion_decoder import DiffusionVideoDecoder, frame_decoder
 from podium.models.duration_head import duration_head_builder
 from podium.models.errors import CheckpointError
 from podium.models.registry import StateDictRegistry
-from podium.models.tiny_pack import TinyPack
 from podium.models.video_vae import VideoDecoder
 from podium.pipelines.checks import check_request
 from podium.pipelines.duration import predict_duration
@@ -26,6 +25,7 @@ from podium.pipelines.schedules import DISTILLED_STAGE_1_SIGMAS, shifted_schedul
 
 from tests.fakes.closeness import relative_error
 from tests.fakes.guided_runs import LATENTS, Oracle, Plan, distilled, traced, two_stages, two_stages_hq
+from tests.tiny_pack import TinyPack
 
 CPU = torch.device("cpu")
 LARGER: dict[str, Any] = {

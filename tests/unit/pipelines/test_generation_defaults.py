@@ -11,7 +11,6 @@ from podium.geometry import check_clip_format
 from podium.jobs import GuidanceSpec, PipelineKind
 from podium.models.errors import CheckpointError
 from podium.models.probe import FileKind, FileReport, Generation, TransformerShape
-from podium.models.tiny_pack import TinyPack
 from podium.pipelines.generation_defaults import (
     CheckpointFacts,
     pipeline_defaults,
@@ -19,6 +18,8 @@ from podium.pipelines.generation_defaults import (
     resolve_guidance,
     resolve_keyframe_slots,
 )
+
+from tests.tiny_pack import TinyPack
 
 QUALITY, HQ, FAST = PipelineKind.QUALITY, PipelineKind.HQ, PipelineKind.FAST
 

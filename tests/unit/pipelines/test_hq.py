@@ -12,13 +12,13 @@ from torch import Tensor
 
 from podium.errors import JobRefusedError
 from podium.jobs import GuidanceSpec, LoraSpec, Phase
-from podium.models.tiny_pack import TinyPack
 from podium.pipelines.events import LorasFused, SoundDecoded, StepDenoised, SubstepDenoised
 from podium.pipelines.schedules import shifted_schedule
 from podium.pipelines.ti2vid_two_stages_hq import TI2VidTwoStagesHQPipeline
 
 from tests.fakes.closeness import relative_error
 from tests.fakes.guided_runs import LATENTS, Oracle, Plan, traced, two_stages_hq
+from tests.tiny_pack import TinyPack
 
 SMALL: dict[str, Any] = {"prompt": "a red fox", "seed": 3, "height": 64, "width": 64, "num_frames": 9, "frame_rate": 24}
 CALL: dict[str, Any] = {

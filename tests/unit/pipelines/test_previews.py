@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from podium.jobs import MotionPreview, Phase, PreviewPicture
+from podium.pipelines import previews
 from podium.pipelines.distilled import DistilledPipeline
 from podium.pipelines.events import StepDenoised
 from podium.pipelines.previews import LatentToRGB, Previewer, cell_means, fit_latent_to_rgb
@@ -122,3 +123,32 @@ def test_real_frames_stay_within_their_share_of_the_time(
     assert 9 <= decoder.num_calls <= 11
     sizes = {(event.width, event.height) for event in previewer.hand_out()}
     assert (96, 64) in sizes
+
+
+class LateCopy:
+    """A copy to the host that has not come before it is waited for, as those from a GPU."""
+
+    def __init__(self, tensor: Tensor) -> None:
+        self.host = torch.zeros_like(tensor)
+        self._tensor = tensor
+
+    def synchronize(self) -> None:
+        self.host.copy_(self._tensor)
+
+
+def test_a_picture_that_is_still_on_its_way_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch, pipeline: DistilledPipeline, to_rgb: LatentToRGB, steps: list[StepDenoised]
+) -> None:
+    def pictures() -> list[bytes]:
+        previewer = Previewer(to_rgb, None, pipeline.placement)
+        previewer.take(steps[0], 0.3)
+        return [event.rgb for event in previewer.hand_out() if isinstance(event, PreviewPicture)]
+
+    def copied_late(tensor: Tensor) -> tuple[Tensor, LateCopy]:
+        late = LateCopy(tensor)
+        return late.host, late
+
+    in_time = pictures()
+    monkeypatch.setattr(previews, "_to_host", copied_late)
+    assert pictures() == in_time
+    assert any(in_time[0])

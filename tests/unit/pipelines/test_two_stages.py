@@ -17,7 +17,6 @@ from podium.jobs import GuidanceSpec, LoraSpec, Phase
 from podium.models.paths import ModelPaths
 from podium.models.registry import StateDictRegistry
 from podium.models.text_encoder import PromptContext
-from podium.models.tiny_pack import TinyPack
 from podium.pipelines.blocks.diffusion import DiffusionStage, StageRequest
 from podium.pipelines.distilled import DistilledPipeline
 from podium.pipelines.events import FramesDecoded, LorasFused, PhaseBegan, PhaseOver, SoundDecoded, StepDenoised
@@ -29,6 +28,7 @@ from podium.pipelines.ti2vid_two_stages_hq import TI2VidTwoStagesHQPipeline
 
 from tests.fakes.closeness import relative_error
 from tests.fakes.guided_runs import CPU, LATENTS, Oracle, Plan, traced, two_stages
+from tests.tiny_pack import TinyPack
 
 SMALL: dict[str, Any] = {"prompt": "a red fox", "seed": 3, "height": 64, "width": 64, "num_frames": 9, "frame_rate": 24}
 CALL: dict[str, Any] = {

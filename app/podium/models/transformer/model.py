@@ -7,7 +7,9 @@ tokens' timesteps and the gate from the other stream's noise level.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -33,6 +35,8 @@ Graphs = tuple[Shape, tuple[str, ...]]
 """What a forward's compiled code hangs on: its inputs' sizes, and what each block runs perturbed."""
 
 _MAX_SHAPES = 64
+# The compiler's option by which it reorders what a block does.
+_MEMORY_ORDER = "reorder_for_peak_memory"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,19 +108,22 @@ class AVTransformer(nn.Module):
         """Return where the weights are."""
         return self.patchify_proj.weight.device
 
-    def compile_blocks(self, backend: str = "inductor") -> None:
+    def compile_blocks(self, backend: str | Callable[..., Any] = "inductor", *, keeps_order: bool = False) -> None:
         """Have the blocks compiled at their first forward of each shape; weights written in place later stay good.
 
         Args:
             backend: Of `torch.compile`.
+            keeps_order: Run what a block does in the order in which it is written, so that what begins early to be done
+                late stays apart; by default the compiler looks for the order that takes the least memory.
         """
         if self._is_compiled:
             return
         self._is_compiled = True
         # A day's work has more sizes than torch's limit for one function, after which it falls back silently.
         torch._dynamo.config.recompile_limit = _MAX_SHAPES  # noqa: SLF001 - it has no public name
+        options = {_MEMORY_ORDER: False} if keeps_order and _MEMORY_ORDER in torch._inductor.list_options() else None  # noqa: SLF001 - the same
         for block in self.transformer_blocks:
-            block.compile(backend=backend, dynamic=False)
+            block.compile(backend=backend, dynamic=False, options=options)
 
     def is_cold(self, video: StreamInput, audio: StreamInput, perturbations: Perturbations | None = None) -> bool:
         """Say whether a forward of these inputs would compile first."""

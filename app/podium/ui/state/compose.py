@@ -78,6 +78,7 @@ class ComposeState(ObservableState):
         self._problem = self._find_problem()
         self.token_counter.counted.connect(self._on_counted)
         self.images.problem_changed.connect(self._show_problem)
+        self.guidance.problem_changed.connect(self._show_problem)
         # Who listens to the form hears of all its parts.
         for part in (self.images, self.keyframes, self.guidance):
             part.changed.connect(self.changed)
@@ -366,7 +367,7 @@ class ComposeState(ObservableState):
         self._change(width=size[0], height=size[1], aspect=aspect)
 
     def _find_problem(self) -> str:
-        return self._refusal or self.prompt_problem or self.images.problem
+        return self._refusal or self.prompt_problem or self.images.problem or self.guidance.problem
 
 
 def _as_text(typed: str) -> str:

@@ -80,9 +80,12 @@ class EntryRunner(QObject):
         self.advance()
 
     def close(self) -> None:
-        """Put what is at work back into the queue: the window goes."""
+        """Begin nothing any more: the window goes.
+
+        What is at work stays so in the library. It may yet be finished, and the next window looks whether it was
+        before it puts it back.
+        """
         self._is_held = True
-        self._queue.put_back()
 
     @Slot()
     def advance(self) -> None:

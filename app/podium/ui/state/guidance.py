@@ -52,6 +52,7 @@ class GuidanceState(ObservableState):
     pipeline_changed = Signal()
     defaults_changed = Signal()
     choice_changed = Signal()
+    problem_changed = Signal()
 
     def __init__(self, helper: HelperPort, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -61,6 +62,8 @@ class GuidanceState(ObservableState):
         self._choices: dict[PipelineKind, GuidanceChoice] = {}
         self._choice = GuidanceChoice()
         self._defaults: GuidanceDefaults | None = None
+        self._num_ranks: int | None = None
+        self._problem = ""
 
     @property
     def pipeline(self) -> PipelineKind:
@@ -88,6 +91,11 @@ class GuidanceState(ObservableState):
         return self._choice == GuidanceChoice()
 
     @property
+    def problem(self) -> str:
+        """Return a sentence on why the passes of a step cannot run as they shall; empty if they can."""
+        return self._problem
+
+    @property
     def num_steps(self) -> int | None:
         """Return the steps of the first stage; None until they are known."""
         own = None if self._defaults is None else self._defaults.num_steps
@@ -113,15 +121,20 @@ class GuidanceState(ObservableState):
         """Steer this pipeline; what was set for it before holds again."""
         if pipeline is not self._pipeline:
             choice = self._choices.get(pipeline, GuidanceChoice())
-            self._update(pipeline=pipeline, choice=choice, defaults=None)
+            self._change(pipeline=pipeline, choice=choice, defaults=None)
             self._ask()
 
     def set_models(self, models: ModelPaths | None) -> None:
         """Take the values of this model for its own; None knows none."""
         if models != self._models:
             self._models = models
-            self._update(defaults=None)
+            self._change(defaults=None)
             self._ask()
+
+    def set_num_ranks(self, num_ranks: int | None) -> None:
+        """Note how many devices the clip is made on; None while they are not known."""
+        self._num_ranks = num_ranks
+        self._change()
 
     def set_num_steps(self, num_steps: int) -> None:
         """Choose the steps of the first stage, 1 to 200; what lies outside becomes the nearest."""
@@ -180,7 +193,7 @@ class GuidanceState(ObservableState):
         """Set what `form` gave; what cannot be read is the model's own."""
         kinds = {kind: form.get(kind.value) for kind in PipelineKind}
         self._choices = {kind: _from_form(values) for kind, values in kinds.items() if isinstance(values, Mapping)}
-        self._update(choice=self._choices.get(self._pipeline, GuidanceChoice()))
+        self._change(choice=self._choices.get(self._pipeline, GuidanceChoice()))
 
     def _ask(self) -> None:
         if self._models is not None and self._pipeline.is_guided:
@@ -189,7 +202,7 @@ class GuidanceState(ObservableState):
 
     def _take_defaults(self, asked: GetDefaults, answer: Answer[GuidanceDefaults]) -> None:
         if (asked.models, asked.pipeline) == (self._models, self._pipeline):
-            self._update(defaults=answer.value)
+            self._change(defaults=answer.value)
 
     def _shown(self, choice: GuidanceSpec | None, own: GuidanceSpec | None) -> GuidanceSpec | None:
         """Return the guidance that holds; no blocks of its own means the model's."""
@@ -202,7 +215,33 @@ class GuidanceState(ObservableState):
 
     def _take_choice(self, choice: GuidanceChoice) -> None:
         self._choices[self._pipeline] = choice
-        self._update(choice=choice)
+        self._change(choice=choice)
+
+    def _change(self, **values: object) -> None:
+        """Take new values in, and look at what they are to each other."""
+        self._update(**values)
+        self._update(problem=self._find_problem())
+
+    def _find_problem(self) -> str:
+        mode = self._choice.mode
+        if not self._pipeline.is_guided or mode in (GuidanceMode.AUTO, GuidanceMode.SEQUENTIAL):
+            return ""
+        if mode is GuidanceMode.MESH and self._num_ranks == 1:
+            return self.tr(
+                "The passes of guidance can be spread out over two devices or more, and one is chosen. Have them run "
+                "another way, or choose more devices."
+            )
+        if self.video is not None and self.audio is not None and not is_guiding(self.video, self.audio):
+            return self.tr(
+                "With these scales a step takes a single pass, and there is nothing to batch or to spread out. Leave "
+                "the passes on “Automatic”, or raise a scale."
+            )
+        return ""
+
+
+def is_guiding(video: GuidanceSpec, audio: GuidanceSpec) -> bool:
+    """Return whether a step takes more than the one pass that follows the prompt."""
+    return any(spec.cfg != 1 or spec.stg != 0 or spec.modality != 1 for spec in (video, audio))
 
 
 def _unless_own(spec: GuidanceSpec, own: GuidanceSpec, num_blocks: int) -> GuidanceSpec | None:

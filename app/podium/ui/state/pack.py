@@ -286,20 +286,15 @@ class PackState(ObservableState):
             )
             return
         self._size_step_px = SIZE_STEP_PX
-        self._demo_loras = demo.style_loras if demo.is_trained else ()
+        self._demo_loras = demo.style_loras
         self._update(
             is_busy=False,
             models=demo.paths,
             files=_files_of(demo.paths),
             name="",
-            summary=self._demo_summary(demo),
+            summary=self.tr("Demo model: it knows a shape that moves over a background, and makes no sound."),
             problem="",
         )
-
-    def _demo_summary(self, demo: DemoModel) -> str:
-        if demo.is_trained:
-            return self.tr("Demo model: it knows a shape that moves over a background, and makes no sound.")
-        return self.tr("Demo model: random weights, coloured noise until a trained one ships.")
 
     def _missing(self) -> list[PackSlot]:
         needed = (*MAIN_SLOTS, *SPLIT_SLOTS) if self._is_split else MAIN_SLOTS

@@ -258,7 +258,7 @@ class QueueState(ObservableState):
         self._take(tuple(entry for entry in self._entries if entry.key != key))
 
     def put_back(self) -> None:
-        """Have the entry at work wait again, in front of all: the window goes before it could end."""
+        """Have the entry at work wait again, in front of all: the window went before it could end."""
         running = self._running
         if running is not None:
             waiting = replace(running, status=EntryStatus.PENDING)
@@ -380,4 +380,4 @@ def _is_new(entry: QueueEntry, known: QueueEntry | None) -> bool:
 
 def _lasting(entry: QueueEntry) -> QueueEntry:
     """Return an entry without what is found out again each time."""
-    return replace(entry, needs_other_fleet=False, switch_s=None, notes=())
+    return replace(entry, needs_other_fleet=False, switch_s=None)

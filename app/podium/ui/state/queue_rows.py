@@ -20,6 +20,7 @@ def to_row(entry: QueueEntry) -> QueueRow:
         added_at=entry.added_at,
         failure=_failure_to_dict(entry),
         files=entry.files,
+        notes=entry.notes,
     )
 
 
@@ -42,6 +43,7 @@ def from_row(row: QueueRow) -> QueueEntry:
         failed_phase=None if failure.get("phase") is None else Phase(failure["phase"]),
         log_lines=tuple(failure.get("log_lines", ())),
         files=row.files,
+        notes=row.notes,
     )
 
 

@@ -86,7 +86,7 @@ class SessionState(ObservableState):
     problem_changed = Signal()
     clips_folder_changed = Signal()
     library_problem_changed = Signal()
-    closes_after_clip_changed = Signal()
+    closes_when_done_changed = Signal()
     job_ordered = Signal(object)
     """A checked `JobOrder`, or a `PromptOrder`, for the owner."""
     fleet_ordered = Signal(object)
@@ -98,7 +98,9 @@ class SessionState(ObservableState):
     clip_refused = Signal(object)
     """An `ErrorMessage`: what was dropped or pasted cannot be used."""
     close_wanted = Signal()
-    """The clip that the window waited for is done: it may close now."""
+    """What the window waited for is done: it may close now."""
+    stay_wanted = Signal()
+    """An export failed: why is to be read, so the window closes after it no more, and asks about it no more."""
 
     def __init__(
         self,
@@ -146,7 +148,7 @@ class SessionState(ObservableState):
         self._prompt_runner = PromptRunner(controls, self.fleet, self.job, self._wanted_fleet.spec_or_problem, self)
         self._form_keeper = FormKeeper(library.form, self.compose, self.loras, self)
         self._clip_opener = ClipOpener(helper, library, self.pack, self.loras, self)
-        self._closes_after_clip = False
+        self._closes_when_done = False
         self._library_problem = ""
         self._offers_demo_loras = False
         self._problem = ""
@@ -176,9 +178,24 @@ class SessionState(ObservableState):
         return self._wanted_fleet.spec
 
     @property
-    def closes_after_clip(self) -> bool:
-        """Return whether the window closes once the clip at work is finished."""
-        return self._closes_after_clip
+    def is_making_clip(self) -> bool:
+        """Return whether a clip is at work, which closing the window would end."""
+        return self.job.phase.is_active
+
+    @property
+    def is_exporting(self) -> bool:
+        """Return whether an export is at work, which closing the window would end."""
+        return self.exports.job is not None
+
+    @property
+    def is_at_work(self) -> bool:
+        """Return whether closing the window would end something."""
+        return self.is_making_clip or self.is_exporting
+
+    @property
+    def closes_when_done(self) -> bool:
+        """Return whether the window closes once the clip and the export at work are finished."""
+        return self._closes_when_done
 
     @property
     def library_problem(self) -> str:
@@ -234,18 +251,18 @@ class SessionState(ObservableState):
             self._clip_orders.order(spec, self._clips_folder, num_seeds, in_front=in_front)
 
     def consider_closing(self) -> None:
-        """Begin no further clip while the artist is asked what becomes of the one at work."""
+        """Begin no further clip while the artist is asked what becomes of what is at work."""
         self._runner.hold(True)
 
-    def close_after_clip(self) -> None:
-        """Finish the clip at work, then close the window; at once if none is."""
-        self._update(closes_after_clip=True)
+    def close_when_done(self) -> None:
+        """Finish the clip and the export at work, then close the window; at once if there is none."""
+        self._update(closes_when_done=True)
         self._runner.hold(True)
         self._close_if_done()
 
     def stay(self) -> None:
-        """Close the window no more after the clip at work."""
-        self._update(closes_after_clip=False)
+        """Close the window no more after what is at work."""
+        self._update(closes_when_done=False)
         self._runner.hold(False)
 
     def apply(self, event: OwnerEvent) -> None:
@@ -314,16 +331,25 @@ class SessionState(ObservableState):
         self.pack.files_changed.connect(self._on_files_changed)
         self.pack.models_changed.connect(self._on_models_changed)
         self.devices.devices_changed.connect(self._on_devices_changed)
+        self.devices.changed.connect(self._on_device_choice)
         self.fleet.rows_changed.connect(self._on_rows_changed)
         self.fleet.start_duration_s_changed.connect(self._on_start_duration_changed)
         self.fleet.start_requested.connect(self._on_start_requested)
         self.fleet.stop_requested.connect(self._on_stop_requested)
         self.exports.frame_kept.connect(self.compose.images.put)
+        self.exports.job_changed.connect(self._on_export_changed)
 
     def _close_if_done(self) -> None:
-        if self._closes_after_clip and not self.job.phase.is_active:
-            self._update(closes_after_clip=False)
+        if self._closes_when_done and not self.is_at_work:
+            self._update(closes_when_done=False)
             self.close_wanted.emit()
+
+    def _on_export_changed(self) -> None:
+        # A clip that failed says why in the queue; why an export did is gone with the window.
+        if not self.is_exporting and self.exports.error is not None:
+            self.stay()
+            self.stay_wanted.emit()
+        self._close_if_done()
 
     def _choose_models(self, models: ModelPaths | None) -> None:
         current = self.pack.models
@@ -386,6 +412,10 @@ class SessionState(ObservableState):
 
     def _on_devices_changed(self) -> None:
         self.fleet.set_devices(self.devices.devices)
+
+    def _on_device_choice(self) -> None:
+        choice = self.devices.choice
+        self.compose.guidance.set_num_ranks(None if choice is None else choice.num_ranks)
 
     def _on_facts_changed(self) -> None:
         facts = self.model_facts.facts

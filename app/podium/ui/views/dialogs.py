@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QDialog, QGridLayout, QPushButton, QWidget
 from podium.ui.theme import METRICS, Tint
 from podium.ui.views.widgets.actions import plain_text
 from podium.ui.views.widgets.buttons import make_button
+from podium.ui.views.widgets.fitted_dialog import FittedDialog
 from podium.ui.views.widgets.icon_label import IconLabel
 from podium.ui.views.widgets.layouts import around, column, row
 from podium.ui.views.widgets.roles import make_label
@@ -21,7 +22,7 @@ KeyGroup = tuple[str, tuple[tuple[str, str], ...]]
 """A heading, and keys with what they do."""
 
 
-class PanelDialog(QDialog):
+class PanelDialog(FittedDialog):
     """A heading, one panel that works on its state by itself, and *Done*.
 
     Args:
@@ -31,7 +32,7 @@ class PanelDialog(QDialog):
     """
 
     def __init__(self, title: str, panel: QWidget, *, extra: QPushButton | None = None, parent: QWidget) -> None:
-        super().__init__(parent)
+        super().__init__(METRICS.dialog_width, parent)
         self.setWindowTitle(title)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         panel.setMinimumWidth(METRICS.dialog_width)
@@ -46,30 +47,32 @@ class PanelDialog(QDialog):
         parts = (make_label(title, "headline"), panel, foot)
         whole = column(*parts, spacing=METRICS.space_l, margins=around(METRICS.space_xl))
         whole.setStretchFactor(panel, 1)
-        self.setLayout(whole)
+        self.fill(whole)
 
 
 class CloseDialog(QDialog):
-    """A clip is being made and the window shall close: finish it, stop it, or stay."""
+    """Something is at work and the window shall close: finish it, stop it, or stay.
+
+    Args:
+        has_clip: A clip is being made.
+        has_export: A clip is being exported.
+    """
 
     finish_chosen = Signal()
     stop_chosen = Signal()
 
-    def __init__(self, parent: QWidget) -> None:
+    def __init__(self, parent: QWidget, *, has_clip: bool, has_export: bool) -> None:
         super().__init__(parent)
         self.setWindowTitle(self.tr("Close Podium"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.finish = make_button(self.tr("Finish this clip"), kind="primary")
+        title, text, verb = self._words(has_clip=has_clip, has_export=has_export)
+        self.finish = make_button(verb, kind="primary")
         self.stop = make_button(self.tr("Stop and close"))
         self.stay = make_button(self.tr("Stay"))
         self.finish.setDefault(True)
-        text = self.tr("Finish the clip and close then, stop it and close now, or stay here. The queue is kept.")
-        words = column(
-            make_label(self.tr("A clip is being made"), "headline"),
-            make_label(text, "muted"),
-            spacing=METRICS.space_xs,
-        )
-        head = row(IconLabel("film", Tint.MUTED, size=METRICS.icon_large), words, None, spacing=METRICS.space_l)
+        words = column(make_label(title, "headline"), make_label(text, "muted"), spacing=METRICS.space_xs)
+        icon = IconLabel("film" if has_clip else "export", Tint.MUTED, size=METRICS.icon_large)
+        head = row(icon, words, None, spacing=METRICS.space_l)
         foot = row(None, self.stay, self.stop, self.finish)
         self.setLayout(column(head, foot, spacing=METRICS.space_xl, margins=around(METRICS.space_xl)))
         self.finish.clicked.connect(self.finish_chosen)
@@ -78,8 +81,37 @@ class CloseDialog(QDialog):
             button.clicked.connect(self.accept)
         self.stay.clicked.connect(self.reject)
 
+    def _words(self, *, has_clip: bool, has_export: bool) -> tuple[str, str, str]:
+        """Return what is at work, what can be done with it, and what the button that finishes it says."""
+        if has_clip and has_export:
+            return (
+                self.tr("A clip is being made, and one is being exported"),
+                self.tr(
+                    "Finish both and close then, stop both and close now, or stay here.\n"
+                    "The queue is kept; of an export that is stopped nothing is left."
+                ),
+                self.tr("Finish both"),
+            )
+        if has_export:
+            return (
+                self.tr("A clip is being exported"),
+                self.tr(
+                    "Finish the export and close then, stop it and close now, or stay here.\n"
+                    "Of an export that is stopped nothing is left."
+                ),
+                self.tr("Finish the export"),
+            )
+        return (
+            self.tr("A clip is being made"),
+            self.tr(
+                "Finish the clip and close then, stop it and close now, or stay here.\n"
+                "The queue is kept; a clip that is stopped is in front of it again."
+            ),
+            self.tr("Finish this clip"),
+        )
 
-class ConfirmDialog(QDialog):
+
+class ConfirmDialog(FittedDialog):
     """Ask before something that cannot be taken back.
 
     Args:
@@ -89,7 +121,7 @@ class ConfirmDialog(QDialog):
     """
 
     def __init__(self, title: str, text: str, verb: str, parent: QWidget) -> None:
-        super().__init__(parent)
+        super().__init__(METRICS.dialog_width * 2 // 3, parent)
         self.setWindowTitle(title)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.do = make_button(verb, kind="danger")
@@ -99,8 +131,7 @@ class ConfirmDialog(QDialog):
         foot = row(None, self.stay, self.do)
         whole = column(make_label(title, "headline"), words, None, foot, spacing=METRICS.space_l)
         whole.setContentsMargins(*around(METRICS.space_xl))
-        self.setLayout(whole)
-        self.setMinimumWidth(METRICS.dialog_width * 2 // 3)
+        self.fill(whole)
         self.do.clicked.connect(self.accept)
         self.stay.clicked.connect(self.reject)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QButtonGroup, QComboBox, QDialog, QPushButton, QRadioButton, QWidget
+from PySide6.QtWidgets import QButtonGroup, QComboBox, QPushButton, QRadioButton, QWidget
 
 from podium.media.export_kinds import DNXHR_MIN_SIZE_PX, ExportKind
 from podium.ui.state.exports import ExportsState
@@ -16,6 +16,7 @@ from podium.ui.views.widgets.banner import Banner
 from podium.ui.views.widgets.buttons import make_button
 from podium.ui.views.widgets.elided_label import ElidedLabel
 from podium.ui.views.widgets.file_dialogs import open_file_dialog, open_save_dialog
+from podium.ui.views.widgets.fitted_dialog import FittedDialog
 from podium.ui.views.widgets.icon_label import IconLabel
 from podium.ui.views.widgets.layouts import around, column, row
 from podium.ui.views.widgets.meter import Meter
@@ -26,7 +27,7 @@ _ANIMATED = (ExportKind.GIF, ExportKind.WEBP)
 _NAME_ENDS = {ExportKind.PRORES_422_HQ: "-prores", ExportKind.DNXHR_HQX: "-dnxhr", ExportKind.PICTURES: "-pictures"}
 
 
-class ExportDialog(QDialog):
+class ExportDialog(FittedDialog):
     """Choose what a clip becomes and where that goes, and watch it being written.
 
     An export goes on when the dialog is closed; the dialog shows it again when it is opened anew.
@@ -40,7 +41,7 @@ class ExportDialog(QDialog):
     """A `Path` to be shown in the file manager."""
 
     def __init__(self, state: ExportsState, clip: ShownClip, parent: QWidget) -> None:
-        super().__init__(parent)
+        super().__init__(METRICS.dialog_width, parent)
         self._state = state
         self._clip = clip
         self._kind = ExportKind.PRORES_422_HQ
@@ -116,7 +117,7 @@ class ExportDialog(QDialog):
             self._group.addButton(radio, list(ExportKind).index(kind))
             self._radios[kind] = radio
             words = make_label(text, "caption", wraps=True)
-            whole.addLayout(column(row(radio, None), row(METRICS.space_xl, words, spacing=0), spacing=0))
+            whole.addLayout(column(row(radio, None), row(METRICS.choice_indent, words, spacing=0), spacing=0))
         self._refuse_small()
         for side in _MAX_SIDES_PX:
             self._side.addItem(self.tr("The clip's size") if side is None else self.tr("{0} pixels").format(side), side)
@@ -132,12 +133,13 @@ class ExportDialog(QDialog):
         whole.addLayout(place)
         whole.addWidget(self._banner)
         whole.addWidget(self._meter)
-        whole.addLayout(row(self._done_icon, self._progress, None, self._show_folder))
+        self._progress_row = QWidget()
+        self._progress_row.setLayout(row(self._done_icon, self._progress, None, self._show_folder))
+        whole.addWidget(self._progress_row)
         whole.addSpacing(METRICS.space_s)
         whole.addStretch(1)
         whole.addLayout(row(None, self._close, self._cancel, self._export))
-        self.setLayout(whole)
-        self.setMinimumWidth(METRICS.dialog_width)
+        self.fill(whole)
 
     def _kinds(self) -> tuple[tuple[ExportKind, str, str], ...]:
         return (
@@ -232,6 +234,7 @@ class ExportDialog(QDialog):
         self._cancel.setVisible(job is not None)
         self._cancel.setEnabled(job is not None and not job.is_cancelling)
         self._progress.setText(self._progress_sentence())
+        self._progress_row.setVisible(bool(self._progress.text()))
 
     def _progress_sentence(self) -> str:
         job, written = self._state.job, self._state.written

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialog, QPushButton, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from podium.ui.state.values import ErrorMessage
 from podium.ui.theme import METRICS
 from podium.ui.views.error_view import ErrorView
 from podium.ui.views.widgets.buttons import make_button
+from podium.ui.views.widgets.fitted_dialog import FittedDialog
 from podium.ui.views.widgets.layouts import around, column, row
+from podium.ui.views.widgets.roles import make_label
 
 
-class FaultDialog(QDialog):
+class FaultDialog(FittedDialog):
     """Show a fault; what goes on goes on.
 
     Args:
@@ -20,16 +22,14 @@ class FaultDialog(QDialog):
     """
 
     def __init__(self, message: ErrorMessage, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(METRICS.dialog_width, parent)
         self.setWindowTitle(self.tr("A Fault in Podium"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.error = ErrorView()
-        self.error.show_error(message, self.tr("A fault in Podium"))
+        self.error.show_error(message)
         self.close_button: QPushButton = make_button(self.tr("Close"), kind="primary")
         self.close_button.setDefault(True)
         self.close_button.clicked.connect(self.accept)
         foot = row(None, self.close_button)
-        self.setLayout(column(self.error, None, foot, spacing=METRICS.space_l, margins=around(METRICS.space_xl)))
-        self.setMinimumWidth(METRICS.dialog_width)
-        # The sentence wraps; Qt would guess at what width, and leave room for a narrower one.
-        self.resize(METRICS.dialog_width, self.heightForWidth(METRICS.dialog_width))
+        parts = (make_label(self.tr("A fault in Podium"), "headline"), self.error, None, foot)
+        self.fill(column(*parts, spacing=METRICS.space_l, margins=around(METRICS.space_xl)))

@@ -61,6 +61,7 @@ class GuidanceView(QWidget):
             field.setSpecialValueText(self.tr("auto"))
         self._reset = make_button(self.tr("Reset to the model's own"), kind="link", icon="undo", tint=Tint.ACCENT)
         self._note = make_label("", "caption", wraps=True)
+        self._problem = give(make_label("", "caption", wraps=True), tone="danger")
         page = QWidget()
         page.setLayout(column(self._note, self._make_grid(), row(self._reset, None), spacing=METRICS.space_s))
         self._reason = make_label(self.tr("Fast is not guided"), "caption")
@@ -104,6 +105,11 @@ class GuidanceView(QWidget):
         """Return what is said above the values."""
         return self._note.text()
 
+    @property
+    def problem_text(self) -> str:
+        """Return what is said below the way the passes run; empty if nothing is wrong with it."""
+        return self._problem.text()
+
     def field(self, stream: str, scale: str) -> NumberField:
         """Return where a scale of "video" or "audio" is typed."""
         return self._fields[stream, scale]
@@ -129,6 +135,7 @@ class GuidanceView(QWidget):
         self._add_line("tiles", self.tr("Tiles of stage 2"), *self._tiles)
         self._fill_mode()
         self._add_line("mode", self.tr("Passes"), self._mode, is_wide=True)
+        self._grid.addWidget(self._problem, self._grid.rowCount(), 0, 1, 3)
         return self._grid
 
     def _fill_mode(self) -> None:
@@ -182,7 +189,8 @@ class GuidanceView(QWidget):
             tiles.chosen.connect(self._on_tiles)
         self._mode.activated.connect(self._on_mode)
         self._reset.clicked.connect(self._state.reset)
-        for signal in (self._state.pipeline_changed, self._state.defaults_changed, self._state.choice_changed):
+        state = self._state
+        for signal in (state.pipeline_changed, state.defaults_changed, state.choice_changed, state.problem_changed):
             signal.connect(self._show)
 
     def _on_steps(self, num_steps: float) -> None:
@@ -240,6 +248,9 @@ class GuidanceView(QWidget):
         for field, count in zip(self._tiles, state.choice.stage_2_tiles or (0, 0), strict=True):
             field.show_number(count)
         self._mode.setCurrentIndex(self._mode.findData(state.choice.mode))
+        self._mode.setAccessibleDescription(state.problem)
+        self._problem.setText(state.problem)
+        self._problem.setVisible(bool(state.problem))
         for editor in (self._steps, *self._fields.values(), *self._blocks.values(), *self._strengths):
             editor.setEnabled(is_known)
         self._reset.setEnabled(not state.is_own)

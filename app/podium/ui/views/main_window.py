@@ -147,18 +147,20 @@ class MainWindow(QMainWindow):
         self._may_close = True
 
     def ask_about_closing(self) -> CloseDialog:
-        """Ask what becomes of the clip at work, and return what asks; no further clip is begun until the answer."""
-        dialog = CloseDialog(self)
-        dialog.finish_chosen.connect(self._session.close_after_clip)
+        """Ask what becomes of what is at work, and return what asks; no further clip is begun until the answer."""
+        session = self._session
+        dialog = CloseDialog(self, has_clip=session.is_making_clip, has_export=session.is_exporting)
+        dialog.finish_chosen.connect(session.close_when_done)
         dialog.stop_chosen.connect(self._on_stop_chosen)
-        dialog.rejected.connect(self._session.stay)
-        self._session.consider_closing()
+        dialog.rejected.connect(session.stay)
+        session.stay_wanted.connect(dialog.reject)
+        session.consider_closing()
         dialog.open()
         return dialog
 
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802 - Qt's name
-        """Close, unless a clip is being made: then ask."""
-        if self._session.job.phase.is_active and not self._may_close:
+        """Close, unless a clip is being made or exported: then ask."""
+        if self._session.is_at_work and not self._may_close:
             event.ignore()
             self.ask_about_closing()
             return
@@ -374,10 +376,12 @@ class MainWindow(QMainWindow):
         job, export = self._session.job, self._session.exports.job
         if export is not None:
             text = self.tr("Exporting “{0}”, {1}")
-            return text.format(export.target.name, share_in_words(export.share))
+            sentence = text.format(export.target.name, share_in_words(export.share))
+            closes = self.tr("{0}. Podium closes once this is done.").format(sentence)
+            return closes if self._session.closes_when_done else sentence
         if self._session.queue.edited_key is not None:
             return self.tr("An entry of the queue is in the form: Generate puts it back in its place.")
-        if job.phase.is_active and self._session.closes_after_clip:
+        if job.phase.is_active and self._session.closes_when_done:
             return self.tr("{0}. Podium closes once this clip is finished.").format(self.stage.progress.title_text)
         if job.phase.is_active:
             return self.stage.progress.title_text

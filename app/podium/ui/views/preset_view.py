@@ -22,6 +22,7 @@ from podium.ui.state.values import ReusePart
 from podium.ui.theme import METRICS, Tint
 from podium.ui.views.widgets.banner import Banner
 from podium.ui.views.widgets.buttons import make_button
+from podium.ui.views.widgets.fitted_dialog import FittedDialog
 from podium.ui.views.widgets.layouts import around, column, row
 from podium.ui.views.widgets.roles import give, make_label
 
@@ -75,11 +76,11 @@ class PresetView(QWidget):
         ManagePresetsDialog(self._state, self.window()).open()
 
 
-class SavePresetDialog(QDialog):
+class SavePresetDialog(FittedDialog):
     """Ask for a preset's name, and for what it shall hold beside how a clip is made."""
 
     def __init__(self, state: PresetsState, parent: QWidget) -> None:
-        super().__init__(parent)
+        super().__init__(METRICS.popup_width, parent)
         self._state = state
         self.setWindowTitle(self.tr("Save as Preset"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -107,8 +108,7 @@ class SavePresetDialog(QDialog):
             spacing=METRICS.space_l,
             margins=around(METRICS.space_xl),
         )
-        self.setLayout(whole)
-        self.setMinimumWidth(METRICS.popup_width)
+        self.fill(whole)
         self.name.textChanged.connect(self._show)
         self.save.clicked.connect(self._on_save)
         cancel.clicked.connect(self.reject)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from podium.models.tiny_pack.number_formats import Float32Array, rounded_to_bfloat16
+from tests.tiny_pack.number_formats import Float32Array, rounded_to_bfloat16
 
 
 class TensorCollection:

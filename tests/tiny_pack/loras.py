@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 
-from podium.models.tiny_pack.number_formats import Float32Array
-from podium.models.tiny_pack.random_source import TensorCollection
-from podium.models.tiny_pack.traits import LORA_RANK
+from tests.tiny_pack.number_formats import Float32Array
+from tests.tiny_pack.random_source import TensorCollection
+from tests.tiny_pack.traits import LORA_RANK
 
 _BLOCKS = "model.diffusion_model.transformer_blocks."
 _GATE = "to_gate_logits"

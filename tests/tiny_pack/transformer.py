@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from podium.models.tiny_pack.random_source import TensorCollection
-from podium.models.tiny_pack.traits import (
+from tests.tiny_pack.random_source import TensorCollection
+from tests.tiny_pack.traits import (
     AUDIO_DIM,
     AUDIO_HEAD_DIM,
     GEMMA_HIDDEN_DIM,

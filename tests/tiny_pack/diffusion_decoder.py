@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 
-from podium.models.tiny_pack.random_source import TensorCollection
-from podium.models.tiny_pack.traits import LATENT_CHANNELS, Config, GenerationTraits, JsonValue
-from podium.models.tiny_pack.video_vae import video_vae_config
+from tests.tiny_pack.random_source import TensorCollection
+from tests.tiny_pack.traits import LATENT_CHANNELS, Config, GenerationTraits, JsonValue
+from tests.tiny_pack.video_vae import video_vae_config
 
 _PIXELS = 3 * 4 * 4
 _HEAD_DIM = 16

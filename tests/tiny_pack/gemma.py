@@ -11,10 +11,10 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from podium.models.tiny_pack.number_formats import Float32Array
-from podium.models.tiny_pack.random_source import TensorCollection
-from podium.models.tiny_pack.tokenizer import json_bytes, tokenizer_files
-from podium.models.tiny_pack.traits import (
+from tests.tiny_pack.number_formats import Float32Array
+from tests.tiny_pack.random_source import TensorCollection
+from tests.tiny_pack.tokenizer import json_bytes, tokenizer_files
+from tests.tiny_pack.traits import (
     GEMMA_4_VERSION,
     GEMMA_HIDDEN_DIM,
     NUM_GEMMA_LAYERS,

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from podium.models.tiny_pack.random_source import TensorCollection
-from podium.models.tiny_pack.traits import Config, GenerationTraits
+from tests.tiny_pack.random_source import TensorCollection
+from tests.tiny_pack.traits import Config, GenerationTraits
 
 _KERNELS = (3, 7, 11)
 _NUM_DILATIONS = 3

@@ -6,7 +6,7 @@ import json
 
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
-from podium.models.tiny_pack.traits import NUM_VOCABULARY, Config
+from tests.tiny_pack.traits import NUM_VOCABULARY, Config
 
 _CORPUS = (
     "A red fox runs across a snowy field at dawn while the wind howls and birds sing in the distance.",

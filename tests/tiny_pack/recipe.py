@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from podium.models.tiny_pack.audio import add_audio_vae, audio_vae_config
-from podium.models.tiny_pack.diffusion_decoder import add_diffusion_decoder, diffusion_vae_config
-from podium.models.tiny_pack.gemma import (
+from tests.tiny_pack.audio import add_audio_vae, audio_vae_config
+from tests.tiny_pack.diffusion_decoder import add_diffusion_decoder, diffusion_vae_config
+from tests.tiny_pack.gemma import (
     gemma_3_files,
     gemma_3_tensors,
     gemma_4_config,
@@ -18,10 +18,10 @@ from podium.models.tiny_pack.gemma import (
     gemma_4_single_file_tensors,
     gemma_4_tensors,
 )
-from podium.models.tiny_pack.loras import add_lora, is_distilled_target, is_style_target
-from podium.models.tiny_pack.number_formats import E4M3_MAX, Float32Array, e4m3_bits
-from podium.models.tiny_pack.random_source import TensorCollection
-from podium.models.tiny_pack.traits import (
+from tests.tiny_pack.loras import add_lora, is_distilled_target, is_style_target
+from tests.tiny_pack.number_formats import E4M3_MAX, Float32Array, e4m3_bits
+from tests.tiny_pack.random_source import TensorCollection
+from tests.tiny_pack.traits import (
     GEMMA_4_VERSION,
     LTX_2_0,
     LTX_2_3,
@@ -31,14 +31,14 @@ from podium.models.tiny_pack.traits import (
     GenerationTraits,
     JsonValue,
 )
-from podium.models.tiny_pack.transformer import (
+from tests.tiny_pack.transformer import (
     PREFIX,
     add_connectors,
     add_text_projection,
     add_transformer,
     transformer_config,
 )
-from podium.models.tiny_pack.upsamplers import (
+from tests.tiny_pack.upsamplers import (
     SPATIAL_X1_5,
     SPATIAL_X2,
     TEMPORAL_X2,
@@ -48,14 +48,17 @@ from podium.models.tiny_pack.upsamplers import (
     duration_head_config,
     upsampler_config,
 )
-from podium.models.tiny_pack.video_vae import add_video_encoder, add_video_vae, video_vae_config
-from podium.models.tiny_pack.vocoder import add_vocoder, vocoder_config
-from podium.models.tiny_pack.writing import StoredDtype, StoredTensor, stored, stored_bytes, write_safetensors
+from tests.tiny_pack.video_vae import add_video_encoder, add_video_vae, video_vae_config
+from tests.tiny_pack.vocoder import add_vocoder, vocoder_config
+from tests.tiny_pack.writing import StoredDtype, StoredTensor, stored, stored_bytes, write_safetensors
 
 # A part is the file it writes, without its suffix, or the folder.
-DEMO_PARTS = ("gemma3", "ltx-2.3-tiny", "spatial-upscaler-x2", "distilled-lora", "style-lora")
 ALL_PARTS = (
-    *DEMO_PARTS,
+    "gemma3",
+    "ltx-2.3-tiny",
+    "spatial-upscaler-x2",
+    "distilled-lora",
+    "style-lora",
     "ltx-2.0-tiny",
     "ltx-2.3-tiny-fp8",
     "gemma4",

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from podium.models.tiny_pack.random_source import TensorCollection
-from podium.models.tiny_pack.traits import AUDIO_DIM, KERNEL_3D, LATENT_CHANNELS, VIDEO_DIM, Config
+from tests.tiny_pack.random_source import TensorCollection
+from tests.tiny_pack.traits import AUDIO_DIM, KERNEL_3D, LATENT_CHANNELS, VIDEO_DIM, Config
 
 _MID_CHANNELS = 32
 _DURATION_DIM = 32

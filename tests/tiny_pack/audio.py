@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from podium.models.tiny_pack.random_source import TensorCollection
-from podium.models.tiny_pack.traits import LATENT_CHANNELS, Config
+from tests.tiny_pack.random_source import TensorCollection
+from tests.tiny_pack.traits import LATENT_CHANNELS, Config
 
 _KERNEL = (3, 3)
 _NUM_CHANNELS = LATENT_CHANNELS

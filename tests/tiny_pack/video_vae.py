@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from podium.models.tiny_pack.random_source import TensorCollection
-from podium.models.tiny_pack.traits import KERNEL_3D, LATENT_CHANNELS, Config, GenerationTraits, JsonValue
+from tests.tiny_pack.random_source import TensorCollection
+from tests.tiny_pack.traits import KERNEL_3D, LATENT_CHANNELS, Config, GenerationTraits, JsonValue
 
 _PATCH_CHANNELS = 3 * 4 * 4
 _DECODER_CHANNELS = 8

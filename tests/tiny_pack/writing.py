@@ -14,13 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podium.models.header import SafetensorsHeader, TensorInfo, read_header
-from podium.models.tiny_pack.number_formats import (
+
+from tests.tiny_pack.number_formats import (
     Float32Array,
     bfloat16_bits,
     bfloat16_values,
     e4m3_values,
 )
-from podium.models.tiny_pack.traits import Config
+from tests.tiny_pack.traits import Config
 
 StoredDtype: TypeAlias = Literal["float32", "bfloat16"]
 
