@@ -116,31 +116,38 @@ def patience() -> Patience:
 
 
 @pytest.fixture
-def staged(qapp: QApplication) -> Iterator[World]:
-    """Return a window's states for scenes, in an application that is dressed and whose caret does not blink."""
-    # Widgets, and what they load, are for the tests that want them.
+def dressed(qapp: QApplication) -> None:
+    """Dress the application as Podium dresses it; a caret that blinks would be in some pictures and not in others."""
+    # What loads widgets is for the tests that want them.
     from podium.ui.theme import apply_theme
-
-    from tests.ui.views.scenes import World
 
     qapp.setCursorFlashTime(0)
     apply_theme(qapp, "dark")
+
+
+@pytest.fixture
+def staged(dressed: None) -> Iterator[World]:
+    """Return a window's states for scenes, in an application that is dressed."""
+    from tests.ui.views.scenes import World
+
     made = World(*make_session(Path("/home/ada/Videos")))
     yield made
     made.session.close()
 
 
 @pytest.fixture
-def show_scene(staged: World) -> Iterator[Callable[[Scene], MainWindow]]:
+def show_scene(staged: World, qtbot: QtBot) -> Iterator[Callable[[Scene], MainWindow]]:
     """Return a function that shows the window in a scene; it is closed after the test, whatever runs in it."""
     from tests.ui.views.scenes import make_window
 
     windows: list[MainWindow] = []
 
     def show(scene: Scene) -> MainWindow:
-        windows.append(make_window(staged, scene))
-        windows[-1].show()
-        return windows[-1]
+        window = make_window(staged, scene)
+        windows.append(window)
+        with qtbot.waitExposed(window):
+            window.show()
+        return window
 
     yield show
     for window in windows:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
@@ -14,53 +14,32 @@ os.environ["QT_LOGGING_RULES"] = "*.debug=false;qt.multimedia*=false"
 
 import numpy as np
 import pytest
-from PySide6.QtWidgets import QApplication
-from pytestqt.qtbot import QtBot
 
 from podium.geometry import ClipFormat
 from podium.jobs import ClipFinished
-from podium.ui.theme import apply_theme
 from podium.ui.views.main_window import MainWindow
 
-from tests.fakes.ui import make_session
 from tests.ui.views.scenery import evening
-from tests.ui.views.scenes import Scene, World, make_window
+from tests.ui.views.scenes import Scene, World
 
 SMALL_CLIP = ClipFormat(96, 160, 25, Fraction(24))
 
 
 @pytest.fixture(autouse=True)
-def dressed(qapp: QApplication) -> None:
-    """Dress the application as Podium dresses it; a caret that blinks would be in some pictures and not in others."""
-    qapp.setCursorFlashTime(0)
-    apply_theme(qapp, "dark")
+def _always_dressed(dressed: None) -> None:
+    """Dress the application for every view."""
 
 
 @pytest.fixture
-def world(qapp: QApplication) -> Iterator[World]:
+def world(staged: World) -> World:
     """Return the window's states in a world of fakes."""
-    made = World(*make_session(Path("/home/ada/Videos")))
-    yield made
-    made.session.close()
+    return staged
 
 
 @pytest.fixture
-def open_window(world: World, qtbot: QtBot) -> Iterator[Callable[[Scene], MainWindow]]:
+def open_window(show_scene: Callable[[Scene], MainWindow]) -> Callable[[Scene], MainWindow]:
     """Return a function that shows the window in a scene; it is closed after the test, whatever runs in it."""
-    windows: list[MainWindow] = []
-
-    def show(scene: Scene) -> MainWindow:
-        window = make_window(world, scene)
-        windows.append(window)
-        with qtbot.waitExposed(window):
-            window.show()
-        return window
-
-    yield show
-    for window in windows:
-        window._may_close = True
-        window.close()
-        window.deleteLater()
+    return show_scene
 
 
 @pytest.fixture(scope="session")
