@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import signal
 from collections.abc import Callable, Iterator
@@ -22,6 +23,17 @@ os.environ["OMP_NUM_THREADS"] = "1"
 
 _OFFLINE = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_DATASETS_OFFLINE", "DIFFUSERS_OFFLINE", "DO_NOT_TRACK")
 _PLACES = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_VIDEOS_DIR", "HF_HOME")
+
+
+def pytest_configure() -> None:
+    """Let properties take their time, for on a busy machine a single example may, and share a folder or a pack."""
+    # A machine that is lent for its GPUs may lack it.
+    if importlib.util.find_spec("hypothesis") is not None:
+        from hypothesis import HealthCheck, settings
+
+        kept_quiet = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+        settings.register_profile("unhurried", deadline=None, suppress_health_check=kept_quiet)
+        settings.load_profile("unhurried")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -213,6 +213,6 @@ def test_any_order_of_calls_from_any_threads_keeps_the_protocol(
     run_state_machine_as_test(
         Protocol,
         settings=hypothesis.settings(
-            max_examples=8, stateful_step_count=25, deadline=None, suppress_health_check=list(hypothesis.HealthCheck)
+            max_examples=8, stateful_step_count=25, suppress_health_check=list(hypothesis.HealthCheck)
         ),
     )

@@ -55,9 +55,7 @@ def test_tensors_of_every_type_come_back_as_they_went(fleets: FleetPool, shape: 
     order=st.randoms(use_true_random=False),
     step=st.integers(1, 3),
 )
-@hypothesis.settings(
-    max_examples=40, deadline=None, suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture]
-)
+@hypothesis.settings(max_examples=40)
 def test_views_of_any_stride_keep_their_values(
     fleets: FleetPool, dtype: torch.dtype, shape: tuple[int, ...], order: Any, step: int
 ) -> None:

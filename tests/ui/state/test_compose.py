@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pytestqt.qtbot import QtBot
 
@@ -64,7 +64,7 @@ def test_usual_sizes_come_out_as_one_knows_them(aspect: Aspect, megapixels: floa
     assert size_for(aspect, megapixels) == size
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60)
 @example([("set_duration_s", 7.5e306)])
 @given(
     st.lists(

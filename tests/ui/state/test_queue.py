@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pytestqt.qtbot import QtBot
 
@@ -644,7 +644,6 @@ def test_grouping_switches_fleets_as_seldom_as_can_be(entries: tuple[QueueEntry,
         assert kinds[0] == fleet.dtype
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(_queues, st.none() | _specs)
 def test_what_is_said_of_fleets_is_what_a_run_would_see(
     entries: tuple[QueueEntry, ...], fleet: FleetSpec | None

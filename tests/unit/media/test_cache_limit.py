@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from podium.media.cache_limit import CacheLimit, note_use
@@ -53,7 +53,7 @@ def test_what_is_being_written_stays(tmp_path: Path) -> None:
     assert part.exists()
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15)
 @given(sizes=st.lists(st.integers(0, 100), max_size=8), max_bytes=st.integers(0, 300))
 def test_afterwards_all_fit(tmp_path: Path, sizes: list[int], max_bytes: int) -> None:
     for old in tmp_path.iterdir():

@@ -15,7 +15,6 @@ from podium.media.names import MAX_NAME_BYTES, clip_name
 NOW = datetime(2026, 11, 29, 15, 55, 31, 123_987, tzinfo=UTC)
 
 
-@settings(deadline=None)
 @given(st.text())
 @example("CON")
 @example("../../etc/passwd\0")
@@ -33,7 +32,7 @@ def test_a_name_is_safe_on_every_file_system(prompt: str) -> None:
     assert not name.endswith("-")
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(st.text(), st.text(), st.datetimes(timezones=st.just(UTC)), st.timedeltas(min_value=timedelta(milliseconds=1)))
 def test_names_sort_by_time(first: str, second: str, begin: datetime, later: timedelta) -> None:
     try:

@@ -21,7 +21,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.dictionaries(KEYS.map(lambda key: key + "prompt"), VALUES, max_size=4))
 def test_parameters_come_back_as_they_went_and_their_text_is_utf8(parameters: dict[str, object]) -> None:
     text = encode_parameters(parameters)

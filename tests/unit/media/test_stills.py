@@ -346,7 +346,7 @@ def test_a_picture_that_is_too_large_is_refused_by_its_header(tmp_path: Path, si
         check_still(tmp_path / "picture.bmp")
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.sampled_from(["PNG", "JPEG", "WEBP", "TIFF", "GIF", "BMP"]), st.data())
 def test_damaged_bytes_give_a_picture_or_a_sentence(
     tmp_path_factory: pytest.TempPathFactory, kind: str, data: st.DataObject

@@ -308,7 +308,7 @@ SIZES = st.tuples(st.integers(1, 9), st.integers(1, 19), st.integers(1, 19))
 KERNELS = st.tuples(*[st.sampled_from([1, 3, 5, 7])] * 3)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(grid=SIZES, kernel=KERNELS, data=st.data())
 def test_tiles_attend_exactly_the_window_of_each_query(
     grid: tuple[int, int, int], kernel: tuple[int, int, int], data: st.DataObject

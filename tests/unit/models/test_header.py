@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.numpy import save_file
 
@@ -206,7 +206,7 @@ framed = st.builds(
 framed_noise = st.builds(lambda text: struct.pack("<Q", len(text)) + text, st.binary(max_size=64))
 
 
-@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=80)
 @given(content=st.binary(max_size=96) | framed | framed_noise)
 def test_no_bytes_whatever_raise_anything_but_a_checkpoint_error(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "fuzz"

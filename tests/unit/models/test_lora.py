@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
 from torch import Tensor
@@ -99,7 +99,6 @@ def test_clean_weights_are_never_written_to(files: tuple[Path, Path]) -> None:
     assert all(torch.equal(weights[key], tensor) for key, tensor in before.items())
 
 
-@settings(deadline=None)
 @given(strength=st.floats(-4, 4, allow_nan=False).filter(lambda value: abs(value) > 1e-3))
 def test_half_the_strength_moves_a_weight_half_as_far(files: tuple[Path, Path], strength: float) -> None:
     weights = make_weights()
@@ -108,7 +107,6 @@ def test_half_the_strength_moves_a_weight_half_as_far(files: tuple[Path, Path], 
     torch.testing.assert_close(2 * half, whole, rtol=1e-4, atol=3e-6)
 
 
-@settings(deadline=None)
 @given(
     strength=st.floats(-4, 4, allow_nan=False).filter(lambda value: abs(value) > 1e-3),
     alpha=st.sampled_from([0.5, 1.0, 3.0, 16.0]),
@@ -129,7 +127,6 @@ def test_half_the_strength_moves_half_as_far_with_an_alpha_too(
     torch.testing.assert_close(moved(path, strength), moved(files[0], strength) * (alpha / RANK), **near)
 
 
-@settings(deadline=None)
 @given(strengths=st.tuples(st.floats(-2, 2), st.floats(-2, 2)))
 def test_the_order_of_a_set_matters_no_more_than_rounding_does(
     files: tuple[Path, Path], strengths: tuple[float, float]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.torch import save_file
 from torch import Tensor
@@ -117,7 +117,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("loras")
 
 
-@settings(deadline=None)  # the first fuse of a process pays for what torch sets up then
 @given(
     spelling=st.sampled_from(sorted(SPELLINGS)),
     seed=st.integers(0, 2**31),

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from podium.models.errors import CheckpointReason
@@ -344,7 +344,7 @@ texts = st.sampled_from(["", "{}", "[]", '{"transformer": []}', '{"spatial_scale
 keys = st.sampled_from(["config", "model_version", "_quantization_metadata", "gemma_config"])
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60)
 @given(
     shapes=st.dictionaries(st.sampled_from(NAMES), st.lists(st.integers(0, 2), max_size=5).map(tuple), max_size=6),
     metadata=st.dictionaries(keys, texts),

@@ -392,7 +392,7 @@ def test_branch_strengths_hold_for_quantised_weights_too(tiny_pack: Path) -> Non
     assert "transformer_blocks.1.audio_attn1.to_q.weight" not in fused
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(
     st.lists(st.floats(-400, 400, width=32), min_size=1, max_size=12),
     st.lists(st.floats(-3000, 3000, width=32), min_size=12, max_size=12),

@@ -10,7 +10,7 @@ import struct
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
@@ -49,7 +49,7 @@ def test_ids_equal_those_of_transformers(
 
 
 @given(prompt=st.text(max_size=40))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60)
 def test_ids_of_any_text_equal_those_of_transformers(
     prompt: str, tokenizer: PromptTokenizer, reference: PreTrainedTokenizerBase
 ) -> None:

@@ -29,7 +29,7 @@ from tests.fakes.storage_counter import StorageCounter
 
 # Two cells a side with one shared, four latent frames with one shared.
 SMALL = TileSizeConfig(long_side_px=64, side_overlap_px=32, num_frames=32, frame_overlap=8)
-WHATEVER_IT_TAKES = settings(deadline=None, max_examples=40)
+WHATEVER_IT_TAKES = settings(max_examples=40)
 
 
 def noise(*grid: int) -> Tensor:

@@ -26,7 +26,7 @@ from podium.models.tiling import (
 
 CELLS, TILES, OVERLAPS = st.integers(1, 70), st.integers(1, 12), st.integers(0, 9)
 # Machines under load are slow at random.
-WHATEVER_IT_TAKES = settings(deadline=None, max_examples=60)
+WHATEVER_IT_TAKES = settings(max_examples=60)
 
 
 def total_of(masks: tuple[TileMask, ...], num_places: int) -> torch.Tensor:

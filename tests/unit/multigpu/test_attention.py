@@ -6,7 +6,7 @@ from unittest import mock
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
@@ -29,7 +29,6 @@ def qkv(num_keys: int, seed: int, scale: float = 1.0) -> tuple[Tensor, Tensor, T
     return query * scale, key, value
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.integers(0, 9), min_size=1, max_size=5).filter(any), st.integers(0, 999), st.sampled_from([0.1, 1, 8])
 )
@@ -80,7 +79,6 @@ def test_a_single_process_attends_as_without_a_manager_and_issues_no_collective(
     assert not counter.messages
 
 
-@settings(deadline=None)
 @given(st.integers(1, 40), st.integers(2, 9), st.integers(0, 999))
 def test_shares_put_together_again_are_the_tokens(num_tokens: int, num_ranks: int, seed: int) -> None:
     tokens = torch.randn(BATCH, num_tokens, HEAD_DIM, generator=torch.Generator().manual_seed(seed))

@@ -131,7 +131,7 @@ def test_gemma_leaves_first_then_the_decoders_and_the_clean_copy_last() -> None:
     assert all(decoders is Place.VISITING for _, decoders, _ in order[first_on_host:])
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(
     gigabytes=st.integers(30, 141),
     num_ranks=st.integers(1, 4),

@@ -30,7 +30,7 @@ from podium.pipelines.latents import video_positions
 
 from tests.fakes.tiled_jobs import CLIP, CPU, NUM_REFERENCES, NUM_TOKENS, Stage, make_stage, tiling_of
 
-WHATEVER_IT_TAKES = settings(deadline=None, max_examples=40)
+WHATEVER_IT_TAKES = settings(max_examples=40)
 COUNTS, OVERLAPS = (2, 1, 2), (1, 0, 2)
 # What they make of 4 x 3 x 6 cells, by hand: cells, and the weight of each.
 FRAME_TILES = [(0, 3, [1, 1, 1 / 2]), (2, 4, [1 / 2, 1])]

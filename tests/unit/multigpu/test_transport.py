@@ -63,9 +63,7 @@ def same(ours: object, theirs: object) -> bool:
 
 
 @hypothesis.given(values)
-@hypothesis.settings(
-    max_examples=60, deadline=None, suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture]
-)
+@hypothesis.settings(max_examples=60)
 def test_any_nesting_of_values_and_tensors_comes_back(ends: tuple[socket.socket, socket.socket], value: object) -> None:
     assert same(through(ends, value), value)
 
