@@ -108,6 +108,17 @@ class GuidanceSpec:
     stg_blocks: tuple[int, ...] = ()
 
 
+def count_passes(video: GuidanceSpec, audio: GuidanceSpec) -> int:
+    """Return how many forwards a step takes in which both streams are guided: 1 to 4."""
+    both = (video, audio)
+    pulls = (
+        any(spec.cfg != 1 for spec in both),
+        any(spec.stg != 0 for spec in both),
+        any(spec.modality != 1 for spec in both),
+    )
+    return 1 + sum(pulls)
+
+
 @dataclass(frozen=True, slots=True)
 class BranchStrengths:
     """Factors on a LoRA's strength by branch of the transformer."""

@@ -10,11 +10,10 @@ import math
 from dataclasses import dataclass
 
 from podium.geometry import SPACE_FACTOR, ClipFormat, LatentGrid
-from podium.jobs import GenerationRequest, GuidanceMode, GuidanceSpec, PipelineKind, Quantization
+from podium.jobs import GenerationRequest, GuidanceMode, GuidanceSpec, PipelineKind, Quantization, count_passes
 from podium.models.pack import DecoderKind
 from podium.multigpu.memory_parts import ModelMemory
 from podium.multigpu.sequence_layout import num_frames_behind
-from podium.pipelines.generation_defaults import count_passes
 
 BUCKET_BYTES = 256 << 20
 """What one broadcast of weights carries at most; see `TransformerWeightTracker`."""

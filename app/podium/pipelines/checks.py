@@ -16,7 +16,7 @@ import numpy as np
 
 from podium.errors import JobRefusedError
 from podium.geometry import SPACE_FACTOR, ClipFormat, check_clip_format, parse_fps, size_step_px
-from podium.jobs import GenerationRequest, GuidanceMode, ImageSpec, LoraSpec, PipelineKind, Quantization
+from podium.jobs import GenerationRequest, GuidanceMode, ImageSpec, LoraSpec, PipelineKind, Quantization, count_passes
 from podium.media.errors import MediaError
 from podium.media.stills import check_still
 from podium.media.video_writer import check_output
@@ -30,7 +30,6 @@ from podium.models.tokenizer import MAX_PROMPT_TOKENS, PromptTokenizer
 from podium.pipelines.generation_defaults import (
     CheckpointFacts,
     check_frame,
-    count_passes,
     pipeline_defaults,
     resolve_guidance,
     resolve_keyframe_slots,

@@ -153,17 +153,6 @@ def resolve_guidance(asked: GuidanceSpec | None, default: GuidanceSpec, facts: C
     return asked if asked.stg_blocks else replace(asked, stg_blocks=(facts.stg_block,))
 
 
-def count_passes(video: GuidanceSpec, audio: GuidanceSpec) -> int:
-    """Return how many forwards a step takes in which both streams are guided: 1 to 4."""
-    both = (video, audio)
-    pulls = (
-        any(spec.cfg != 1 for spec in both),
-        any(spec.stg != 0 for spec in both),
-        any(spec.modality != 1 for spec in both),
-    )
-    return 1 + sum(pulls)
-
-
 def resolve_num_steps(asked: int | None, default: int) -> int:
     """Return the steps of a guided first stage.
 

@@ -12,12 +12,11 @@ import logging
 import os
 import selectors
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 
 from jeepney import DBusAddress
-from PySide6.QtCore import QObject, Signal, SignalInstance, Slot
+from PySide6.QtCore import QObject, Signal
 
 from podium.ui.desktop_calls import (
     SESSION,
@@ -34,6 +33,7 @@ from podium.ui.desktop_calls import (
     open_bus,
     show_notice,
 )
+from podium.ui.thread_crossing import ThreadCrossing
 
 JOIN_LIMIT_S = 0.5
 _log = logging.getLogger(__name__)
@@ -52,7 +52,7 @@ class BusAddresses:
     system: str = SYSTEM
 
 
-class DesktopBus(QObject):
+class DesktopBus(ThreadCrossing):
     """The desktop, as far as it can be asked. `open`, and `close` at the end.
 
     Args:
@@ -65,14 +65,11 @@ class DesktopBus(QObject):
     """The artist chose a notification; with what lets a window come to the front, which may be empty."""
     session_ending = Signal()
     """The session ends now; the desktop waits for `close`, for some seconds."""
-    _heard = Signal(object)
 
     def __init__(self, addresses: BusAddresses | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._addresses = addresses or BusAddresses()
         self._wishes = _Wishes()
-        self._is_closed = False
-        self._heard.connect(self._on_heard)
         # A thread that a hung bus holds must not keep the process.
         self._thread = threading.Thread(target=self._run, name="desktop-bus", daemon=True)
 
@@ -86,7 +83,7 @@ class DesktopBus(QObject):
 
     def close(self) -> None:
         """End; what was asked ends with it, and what is on its way here is not told."""
-        self._is_closed = True
+        super().close()
         if self._wishes.wake_fd < 0:
             return
         self._wishes.change(is_closing=True)
@@ -106,17 +103,6 @@ class DesktopBus(QObject):
     def notify(self, title: str, text: str) -> None:
         """Tell the artist; it takes the place of what was told last."""
         self._wishes.change(notice=Notice(title, text))
-
-    def tell(self, signal: SignalInstance, *values: object) -> None:
-        """Have one of the signals emitted in the window's thread, from any thread."""
-        # Nobody is told any more where a bus that hung comes here when the other half is gone.
-        with contextlib.suppress(RuntimeError):
-            self._heard.emit(partial(signal.emit, *values))
-
-    @Slot(object)
-    def _on_heard(self, emit: Callable[[], None]) -> None:
-        if not self._is_closed:
-            emit()
 
     def _run(self) -> None:
         with contextlib.ExitStack() as stack:

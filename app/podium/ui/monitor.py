@@ -7,16 +7,16 @@ is left behind at exit.
 
 from __future__ import annotations
 
-import contextlib
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable
 from typing import Protocol
 
 import psutil
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import Signal
 
 from podium.ui.state.readings import GpuReading, MachineReading, ProcessReading, ReadingState
+from podium.ui.thread_crossing import ThreadCrossing
 
 INTERVAL_S = 1.0
 SILENCE_S = 3.0
@@ -36,32 +36,11 @@ class Reader(Protocol):
         """Return how a GPU is."""
 
 
-class MonitorSignals(QObject):
+class MonitorSignals(ThreadCrossing):
     """What the monitor emits; it lives in the window's thread."""
 
     taken = Signal(object)
     """A `MachineReading`."""
-    _came = Signal(object)
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._is_closed = False
-        self._came.connect(self._on_came)
-
-    def tell(self, reading: MachineReading) -> None:
-        """Tell of a reading, from any thread."""
-        # Nobody is told any more where a slow machine comes here when the other half is gone.
-        with contextlib.suppress(RuntimeError):
-            self._came.emit(reading)
-
-    def close(self) -> None:
-        """Tell of nothing any more, not even of what is on its way to the window's thread."""
-        self._is_closed = True
-
-    @Slot(object)
-    def _on_came(self, reading: MachineReading) -> None:
-        if not self._is_closed:
-            self.taken.emit(reading)
 
 
 class Monitor:
@@ -126,7 +105,7 @@ class Monitor:
 
     def _run(self) -> None:
         while not self._stop.wait(self._interval_s):
-            self._signals.tell(self._take())
+            self._signals.tell(self._signals.taken, self._take())
 
     def _take(self) -> MachineReading:
         now_s = self._now_s()

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from podium.errors import JobRefusedError, PodiumError
 from podium.helper.requests import GetDefaults, GuidanceDefaults
-from podium.jobs import ClipFormat, GenerationRequest, GuidanceMode, GuidanceSpec, PipelineKind
+from podium.jobs import ClipFormat, GenerationRequest, GuidanceMode, GuidanceSpec, PipelineKind, count_passes
 from podium.pipelines.checks import check_guidance_mode
-from podium.pipelines.generation_defaults import count_passes
-from podium.ui.state.guidance import GuidanceChoice, GuidanceState, is_guiding
+from podium.ui.state.guidance import GuidanceChoice, GuidanceState
 
 from tests.fakes.requests import make_request
 from tests.fakes.ui import MODELS, FakeHelper
@@ -208,5 +207,5 @@ def test_passes_cannot_be_spread_over_one_device_until_there_are_more(guidance: 
 
 
 @given(GUIDANCE, GUIDANCE)
-def test_it_is_guided_where_a_step_takes_more_than_one_pass(video: GuidanceSpec, audio: GuidanceSpec) -> None:
-    assert is_guiding(video, audio) is (count_passes(video, audio) > 1)
+def test_passes_can_be_batched_where_a_step_takes_more_than_one(video: GuidanceSpec, audio: GuidanceSpec) -> None:
+    assert refuses(GuidanceMode.BATCHED, 2, video, audio) is not (count_passes(video, audio) > 1)

@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from podium.jobs import GuidanceSpec
+from podium.jobs import GuidanceSpec, count_passes
 from podium.models.transformer.inputs import Perturbations
-from podium.pipelines.generation_defaults import count_passes
 from podium.pipelines.guidance import (
     CONDITIONED,
     ContextChoice,

@@ -35,7 +35,6 @@ from podium.models.duration_head import duration_head_builder
 from podium.models.paths import ModelPaths
 from podium.models.registry import Registry, StateDictRegistry
 from podium.models.residency import Place, ResidencyPlan
-from podium.models.weight_reader import OnProgress
 from podium.multigpu.agreement import agree_every
 from podium.multigpu.attention import AttentionManager
 from podium.multigpu.boundary import FleetBoundary
@@ -49,12 +48,9 @@ from podium.multigpu.transformer_spread import TransformerSpread, single_gpu_bui
 from podium.multigpu.vae_builders import DistributedDecoderBuilder, decoder_tiling
 from podium.multigpu.waiting import ResidentBuilder
 from podium.multigpu.weight_tracker import TransformerWeightTracker
-from podium.pipelines.blocks.decoding import AudioDecoder, VideoDecoder
+from podium.pipelines.assembly import Loadable
 from podium.pipelines.blocks.diffusion import DiffusionStage
-from podium.pipelines.blocks.placement import Placement
-from podium.pipelines.blocks.prompts import PromptEncoder
 from podium.pipelines.blocks.slots import BuilderSlot, FrameDecoder
-from podium.pipelines.blocks.upsampling import Upsampler
 from podium.pipelines.duration import predict_duration
 from podium.pipelines.enhancement import enhance_prompt
 from podium.pipelines.events import PipelineEvent
@@ -68,23 +64,12 @@ ATTENTION_BACKEND = "torch-sdpa"
 """What computes attention, as it is kept with a clip."""
 
 
-class ClipPipeline(Protocol):
+class ClipPipeline(Loadable, Protocol):
     """What a runner asks of a pipeline."""
-
-    placement: Placement
-    prompt_encoder: PromptEncoder
-    upsampler: Upsampler
-    video_decoder: VideoDecoder
-    audio_decoder: AudioDecoder
-    on_progress: OnProgress | None
 
     @property
     def stream(self) -> Callable[..., Generator[PipelineEvent, None, None]]:
         """Return the call that yields the events of one clip."""
-        ...
-
-    def load(self) -> None:
-        """Read the weights."""
         ...
 
 

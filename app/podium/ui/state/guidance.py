@@ -10,7 +10,7 @@ from functools import partial
 from PySide6.QtCore import QObject, Signal
 
 from podium.helper.requests import Answer, GetDefaults, GuidanceDefaults
-from podium.jobs import GenerationRequest, GuidanceMode, GuidanceSpec, PipelineKind
+from podium.jobs import GenerationRequest, GuidanceMode, GuidanceSpec, PipelineKind, count_passes
 from podium.models.paths import ModelPaths
 from podium.ui.state.observable import ObservableState
 from podium.ui.state.ports import HelperPort
@@ -231,17 +231,12 @@ class GuidanceState(ObservableState):
                 "The passes of guidance can be spread out over two devices or more, and one is chosen. Have them run "
                 "another way, or choose more devices."
             )
-        if self.video is not None and self.audio is not None and not is_guiding(self.video, self.audio):
+        if self.video is not None and self.audio is not None and count_passes(self.video, self.audio) == 1:
             return self.tr(
                 "With these scales a step takes a single pass, and there is nothing to batch or to spread out. Leave "
                 "the passes on “Automatic”, or raise a scale."
             )
         return ""
-
-
-def is_guiding(video: GuidanceSpec, audio: GuidanceSpec) -> bool:
-    """Return whether a step takes more than the one pass that follows the prompt."""
-    return any(spec.cfg != 1 or spec.stg != 0 or spec.modality != 1 for spec in (video, audio))
 
 
 def _unless_own(spec: GuidanceSpec, own: GuidanceSpec, num_blocks: int) -> GuidanceSpec | None:

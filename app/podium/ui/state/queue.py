@@ -257,13 +257,6 @@ class QueueState(ObservableState):
         self._drops_running = False
         self._take(tuple(entry for entry in self._entries if entry.key != key))
 
-    def put_back(self) -> None:
-        """Have the entry at work wait again, in front of all: the window went before it could end."""
-        running = self._running
-        if running is not None:
-            waiting = replace(running, status=EntryStatus.PENDING)
-            self._take(with_moved(replaced(self._entries, waiting), running.key, 0))
-
     def pause_for(self, reason: str) -> None:
         """Begin no further entry, for a reason that is told."""
         self._update(is_paused=True, pause_reason=reason)
@@ -303,10 +296,17 @@ class QueueState(ObservableState):
                 _log.warning("The entry %d of the queue cannot be read and is left out: %s", row.key, error)
         self._entries = tuple(entries)
         self._interrupted = self._running = find_running(self._entries)
-        self.put_back()
+        self._put_back()
         self._take(self._entries)
         if self._num_pending:
             self._is_paused, self._pause_reason = True, self._start_reason(was_left_open=was_left_open)
+
+    def _put_back(self) -> None:
+        """Have the entry at work wait again, in front of all: the window went before it could end."""
+        running = self._running
+        if running is not None:
+            waiting = replace(running, status=EntryStatus.PENDING)
+            self._take(with_moved(replaced(self._entries, waiting), running.key, 0))
 
     def _start_reason(self, *, was_left_open: bool) -> str:
         if was_left_open:
