@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -14,6 +15,7 @@ from torch import Tensor
 from podium.jobs import GuidanceMode, GuidanceSpec
 from podium.models.registry import StateDictRegistry
 from podium.models.transformer.builder import transformer_builder
+from podium.models.transformer.replay_limits import records_exchanges
 from podium.multigpu import guidance_parallel
 from podium.multigpu.agreement import agree_every
 from podium.multigpu.attention import AttentionManager
@@ -21,6 +23,7 @@ from podium.multigpu.groups import NCCLGroups, collective_counter
 from podium.multigpu.guidance_parallel import GuidanceParallel, transformer_size
 from podium.multigpu.guidance_planner import GuidancePlan, GuidedStep, plan_guidance
 from podium.multigpu.sp_builder import SequenceParallelBuilder
+from podium.multigpu.transformer_spread import make_replays
 from podium.multigpu.weight_tracker import TransformerWeightTracker
 from podium.pipelines.prompt_cache import PromptCache
 
@@ -78,9 +81,18 @@ def guided_pipeline(
     inner = transformer_builder(pack.model_paths.checkpoint_path, registry)
     config = inner.make_empty_module().config
     group = groups.transformer_group
-    manager = AttentionManager(1000, config.video.num_heads, config.video.head_dim, torch.float32, group)
+    manager = AttentionManager(
+        1000,
+        config.video.num_heads,
+        config.video.head_dim,
+        torch.float32,
+        group,
+        records_exchanges=records_exchanges(os.environ),
+    )
     tracker = TransformerWeightTracker(group, control_group=groups.control_group)
-    pipeline.stage_1.transformer_builder = SequenceParallelBuilder(inner, manager, registry, tracker)
+    replays = make_replays(groups, device)
+    builder = SequenceParallelBuilder(inner, manager, registry, tracker, replays=replays)
+    pipeline.stage_1.transformer_builder = builder
     size = transformer_size(config, torch.float32)
     guidance = GuidanceParallel(manager, groups, size, free_bytes=lambda: 1 << 40)
     guidance.open_teams()

@@ -19,7 +19,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from podium.models.registry import StateDictRegistry
 from podium.models.transformer.builder import transformer_builder
 from podium.models.transformer.inputs import Perturbations, StreamInput, Timesteps
-from podium.multigpu.attention import AttentionManager
+from podium.multigpu.attention import AttentionManager, send_to_all
 from podium.multigpu.sp_builder import SequenceParallelBuilder, SequenceParallelTransformer
 from podium.multigpu.weight_tracker import TransformerWeightTracker
 from podium.pipelines.latents import audio_positions
@@ -134,6 +134,15 @@ def spread_job(runner: Any, *, checkpoint: Path, cases: list[SpreadCase]) -> Ite
         transformer = build(checkpoint, runner.groups.transformer_group, case, runner.device)
         stage = make_stage(transformer._inner).to(runner.device)
         yield runner.rank, *(velocity.cpu() for velocity in run_stage_spread(transformer, stage, case))
+
+
+def gather_job(runner: Any, *, num_rows: int) -> Iterator[Any]:
+    """Yield (rank, what an all-gather gives, what sending to all gives) of rows that tell ranks apart."""
+    group = runner.groups.transformer_group
+    mine = torch.arange(num_rows * 3.0, device=runner.device).view(num_rows, 3) + 100 * runner.rank
+    whole = [torch.empty_like(mine) for _ in range(runner.world_size)]
+    dist.all_gather(whole, mine, group=group)
+    yield runner.rank, torch.cat(whole).cpu(), send_to_all(mine, runner.world_size, group.group_name).cpu()
 
 
 def count_job(runner: Any, *, checkpoint: Path, case: SpreadCase) -> Iterator[Any]:

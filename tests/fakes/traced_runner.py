@@ -66,7 +66,8 @@ def look_inside(runner: ClipRunner[Any], call: dict[str, Any]) -> dict[str, Any]
             break
     builder: Any = runner._any_stage().transformer_builder
     tracker: TransformerWeightTracker = builder.tracker
-    mine = {name: trace[name] for name in LATENTS}
+    mine: dict[str, Any] = {name: trace[name] for name in LATENTS}
+    mine["num_recorded"] = 0 if runner._replays is None else runner._replays.num_captures
     return {"rank": runner.rank, "weights": digest(tracker), "shard_bytes": tracker.stored_sd.num_bytes, **mine}
 
 

@@ -140,6 +140,41 @@ def test_one_rank_of_a_fleet_makes_the_clip_of_the_plain_pipeline(
     assert all(relative(alone("LoRAs")[name], trace[name]) < 1e-5 for name in LATENTS)
 
 
+@pytest.mark.parametrize("num_ranks", [thorough(1), 2])
+def test_recorded_forwards_make_the_clip_that_others_make_with_every_set_of_loras(
+    paths: ModelPaths,
+    variants: dict[str, dict[str, Any]],
+    alone: Callable[[str], dict[str, Any]],
+    tmp_path: Path,
+    num_ranks: int,
+) -> None:
+    fleet = MGPUController(
+        RunnerRef("tests.fakes.reruns:RerunDistilledRunner"), cpu_ranks=num_ranks, log_folder=tmp_path
+    )
+    fleet.start(
+        timeout=120,
+        checkpoint_path=paths.checkpoint_path,
+        gemma_root=paths.gemma_root,
+        spatial_upsampler_path=paths.spatial_upsampler_path,
+        dtype="float32",
+    )
+    try:
+        # A picture gives the first frame's tokens another noise level: two stages more to record.
+        for variant, num_recorded in (("neither", 2), ("LoRAs", 2), ("an image", 4), ("neither", 4)):
+            for item in fleet.stream(**CALL, **variants[variant]):
+                assert all(relative(item[name], alone(variant)[name]) < 1e-5 for name in LATENTS)
+                assert item["num_recorded"] == num_recorded
+        # A clip of another size lets go of what was recorded, so that the one after it records anew.
+        first, other = ClipFormat(CALL["height"], CALL["width"], CALL["num_frames"], Fraction(24)), CLIP
+        for number, clip in enumerate((first, other, first)):
+            folder = tmp_path / str(number)
+            folder.mkdir()
+            list(start(fleet, replace(make_request(folder), clip=clip), paths))
+        assert {item["num_recorded"] for item in fleet.stream(**CALL)} == {4 + 3 * 2}
+    finally:
+        fleet.shutdown(graceful_timeout=10)
+
+
 @pytest.mark.parametrize("num_ranks", [thorough(1), 2, 3])
 def test_lora_sets_leave_no_trace_in_the_weights(
     distilled: Callable[[int], MGPUController], variants: dict[str, dict[str, Any]], num_ranks: int

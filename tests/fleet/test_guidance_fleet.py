@@ -37,15 +37,23 @@ def alone(tiny_pack_2_3: TinyPack) -> dict[GuidedCase, dict[str, Tensor]]:
     return {case: stage_1_latents(pipeline, case.call) for case in (FOUR, THREE)}
 
 
-@pytest.mark.parametrize("num_ranks", [thorough(1), 2, thorough(3), 4])
+@pytest.mark.parametrize(
+    ("num_ranks", "recorded"),
+    [
+        thorough(1, None), (2, None), thorough(3, None), (4, None),
+        thorough(2, {}), thorough(3, {}), thorough(4, {}), (4, {"failing_ranks": (2,)}),
+    ],
+)  # fmt: skip
 def test_every_way_to_run_the_passes_makes_what_one_rank_makes(
     fleets: FleetPool,
     tiny_pack_2_3: TinyPack,
     alone: dict[GuidedCase, dict[str, Tensor]],
     num_ranks: int,
+    recorded: dict[str, Any] | None,
     record_property: Callable[[str, object], None],
 ) -> None:
-    call = {"function": "tests.fakes.guidance_jobs:guidance_job", "pack": tiny_pack_2_3, "runs": RUNS[num_ranks]}
+    job = "guidance_jobs:guidance_job" if recorded is None else "reruns:recorded_guidance_job"
+    call = {"function": f"tests.fakes.{job}", "pack": tiny_pack_2_3, "runs": RUNS[num_ranks], **(recorded or {})}
     found: dict[int, dict[int, tuple[Any, ...]]] = {}
     for rank, run, *rest in fleets.get(num_ranks).stream(action="call", **call):
         found.setdefault(run, {})[rank] = tuple(rest)
@@ -61,6 +69,7 @@ def test_every_way_to_run_the_passes_makes_what_one_rank_makes(
         assert len({num_collectives for *_, num_collectives in of_ranks.values()}) == 1
         if way.mode is GuidanceMode.MESH and num_ranks > 1:
             assert set(plans.values()) <= MESHES[num_ranks]
+    how = "" if recorded is None else ", recorded"
     for mode, figure in worst.items():
-        record_property("figure", (f"guided, {mode}, {num_ranks} ranks against one", f"{figure:.1e}"))
+        record_property("figure", (f"guided, {mode}{how}, {num_ranks} ranks against one", f"{figure:.1e}"))
     assert max(worst.values()) < 1e-5

@@ -61,6 +61,16 @@ def test_masks_and_batches_give_on_any_number_of_ranks_what_they_give_on_one(
 
 
 @pytest.mark.parametrize("num_ranks", [2, 3])
+def test_sending_to_all_gives_what_an_all_gather_gives(fleets: FleetPool, num_ranks: int) -> None:
+    call = {"function": "tests.fakes.spread_jobs:gather_job", "num_rows": 5}
+    of_ranks = list(fleets.get(num_ranks).stream(action="call", **call))
+    assert len(of_ranks) == num_ranks
+    for _rank, gathered, sent in of_ranks:
+        assert gathered.shape == (5 * num_ranks, 3)
+        assert torch.equal(sent, gathered)
+
+
+@pytest.mark.parametrize("num_ranks", [2, 3])
 def test_real_ranks_send_what_is_counted_where_nothing_is_sent(
     fleets: FleetPool, checkpoint: Path, num_ranks: int
 ) -> None:

@@ -20,6 +20,7 @@ from tests.gpu.figures import Figure, tell
 
 # A fleet that loads random weights of true size is up long before.
 _START_LIMIT_S = 240.0
+_NUM_LOG_LINES = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,15 @@ class Bench:
     def used_bytes(self, pids: Iterable[int] = ()) -> list[int]:
         """Return what is in use on each GPU by anyone, as NVML says; on the CPU what these processes have resident."""
         return [sum(map(_resident_bytes, pids))] if self.is_small else used_gpu_bytes()
+
+
+def print_logs(folder: Path, *, naming: str = "") -> None:
+    """Print the end of each rank's log and output in a folder, or only of those that say `naming`."""
+    for path in sorted((*folder.rglob("rank-*.log"), *folder.rglob("rank-*.out"))):
+        text = path.read_text(encoding="utf-8", errors="replace")
+        if naming in text:
+            lines = text.splitlines()[-_NUM_LOG_LINES:]
+            print(f"--- the end of {path.relative_to(folder)}", *lines, sep="\n", flush=True)
 
 
 def tell_all(figures: Iterable[object]) -> None:

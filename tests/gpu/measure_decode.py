@@ -17,7 +17,8 @@ from podium.geometry import ClipFormat
 from podium.models.tiled_decoding import FramesDone, PixelDecoder, decode_parts
 from podium.models.tiling import TileSizeConfig
 from podium.multigpu import MGPURunner
-from podium.multigpu.vae_builders import DistributedDecoder, decoder_tiling
+from podium.multigpu.decoder_tiling import decoder_tiling
+from podium.multigpu.vae_builders import DistributedDecoder
 
 from tests.gpu.bench import Bench, tell_all
 from tests.gpu.figures import Figure

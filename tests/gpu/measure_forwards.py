@@ -6,6 +6,7 @@ then diffusers' class on the first rank. All of it compiled block by block. No p
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,8 @@ import torch.distributed as dist
 from podium.geometry import ClipFormat
 from podium.jobs import GuidanceMode
 from podium.models.transformer.inputs import StreamInput
+from podium.models.transformer.replay import ForwardReplays, GraphCapture
+from podium.models.transformer.replay_limits import RECORDS_EXCHANGES, records_exchanges
 from podium.multigpu import MGPURunner
 from podium.multigpu.attention import AttentionManager
 from podium.multigpu.guidance_parallel import GuidanceParallel, transformer_size
@@ -81,21 +84,79 @@ class ForwardRunner(MGPURunner):
     def setup(self, *, is_small: bool, folder: Path) -> None:
         self._scale = scale = scale_of(is_small=is_small)
         self._is_small = is_small
+        self._kept: list[ForwardReplays] = []
         self._model = random_builder(scale, folder / f"rank-{self.rank}").build(self.device, DTYPE)
         compile_blocks(self._model, scale.backend)
         groups, config = self.groups, scale.config
         self._manager = AttentionManager(
-            100_000, config.video.num_heads, config.video.head_dim, DTYPE, groups.transformer_group
+            100_000,
+            config.video.num_heads,
+            config.video.head_dim,
+            DTYPE,
+            groups.transformer_group,
+            records_exchanges=records_exchanges(os.environ),
         )
         self._alone = self._manager.for_team(None)
-        self._transformer = SequenceParallelTransformer(self._model, self._manager)
+        self._transformer = SequenceParallelTransformer(self._model, self._manager, self._replaying())
         self._guidance = GuidanceParallel(self._manager, groups, transformer_size(config, DTYPE))
         self._guidance.open_teams()
 
-    def __call__(self) -> Iterator[Figure]:
-        for figure in self._measured():
+    def __call__(self, *, part: str) -> Iterator[Figure]:
+        for figure in self._measured() if part == "forwards" else self._launched_and_replayed():
             if self.rank == 0:
                 yield figure
+
+    def close(self) -> None:
+        for replays in self._kept:
+            replays.clear()
+
+    def _replaying(self, **limits: int) -> ForwardReplays | None:
+        # On the CPU there is nothing to record, and the figures are those of forwards as they are.
+        if self.device.type == "cpu":
+            return None
+        self._kept.append(ForwardReplays(GraphCapture(), **limits))
+        return self._kept[-1]
+
+    @torch.inference_mode()
+    def _launched_and_replayed(self) -> Iterator[Figure]:
+        scale, num_ranks = self._scale, self.world_size
+        for clip in self._scale.clips:
+            title = f"{tokens(clip)}, spread over {num_ranks} ranks"
+            launched = SequenceParallelTransformer(self._model, self._manager)
+            call = forward_call(scale, launched, self._model, clip)
+            (wanted, _), first_s = timed_s(call, self.device)
+            yield Figure(f"{title}: the first forward, compiling", first_s, "s")
+            launched_ms = median_ms(call, self.device, num_warm=4)
+            yield Figure(f"{title}: a forward, launched by the host", launched_ms, "ms")
+            replays = self._replaying(most_tokens=100_000)
+            call = forward_call(
+                scale, SequenceParallelTransformer(self._model, self._manager, replays), self._model, clip
+            )
+            call()
+            yield Figure(f"{title}: recording", timed_s(call, self.device)[1], "s")
+            yield Figure(f"{title}: a forward, replayed", median_ms(call, self.device, num_warm=4), "ms")
+            yield Figure(f"{title}: a replay is from a forward", relative(call()[0], wanted), limit=ALLOWED_ERROR)
+            yield from collective_figures(call, self.device, f"{title}, replayed")
+        yield from self._ahead(scale.clip)
+
+    def _ahead(self, clip: ClipFormat) -> Iterator[Figure]:
+        video, title = self._scale.config.video, f"{tokens(clip)}, values sent ahead"
+        manager = AttentionManager(
+            100_000,
+            video.num_heads,
+            video.head_dim,
+            DTYPE,
+            self.groups.transformer_group,
+            records_exchanges=True,
+            sends_values_ahead=True,
+        )
+        compile_blocks(self._model, self._scale.backend, keeps_order=True)
+        for how, replays in (("launched by the host", None), ("replayed", self._replaying(most_tokens=100_000))):
+            transformer = SequenceParallelTransformer(self._model, manager, replays)
+            call = forward_call(self._scale, transformer, self._model, clip)
+            call()
+            yield Figure(f"{title}: a forward, {how}", median_ms(call, self.device, num_warm=4), "ms")
+            yield from collective_figures(call, self.device, f"{title}, {how}")
 
     @torch.inference_mode()
     def _measured(self) -> Iterator[Figure]:
@@ -170,6 +231,17 @@ def peer_figures(
 
 def forwards(bench: Bench) -> None:
     """Measure and tell."""
+    _measure(bench, "forwards")
+
+
+def replays(bench: Bench) -> None:
+    """Compare forwards that the host launches with recorded ones, whatever their size, and with values sent ahead."""
+    _measure(bench, "replays")
+
+
+def _measure(bench: Bench, part: str) -> None:
+    if part == "replays":
+        os.environ[RECORDS_EXCHANGES] = "1"
     with bench.fleet(RUNNER, folder=bench.folder) as fleet:
         tell(Figure("links", " ".join(fleet.links.sentences()) or "none"))
-        tell_all(fleet.stream())
+        tell_all(fleet.stream(part=part))

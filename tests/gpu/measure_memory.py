@@ -116,7 +116,7 @@ class MemoryRunner(MGPURunner):
             latent = random_latent((10, side // 32, side // 32), self.device)
             yield self._measure(
                 f"decode 73 x {side} x {side}",
-                decoding_bytes(MODEL, piece, 1),
+                decoding_bytes(MODEL, piece, 0),
                 lambda latent=latent: networks.decoder.decode(latent),  # type: ignore[misc] # the same
             )
         draft = random_latent((16, 16, 24), self.device)

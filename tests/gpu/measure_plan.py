@@ -3,12 +3,16 @@
 Each rank holds what it would hold of a model of true size, text encoder apart: the working copy and its share of the
 clean one, decoder, upscaler and vocoder. It goes through the phases of a job, first as a job does, then each with what
 the phases before it had left behind given back.
+
+What is held is told apart: `alive` is what tensors have, `taken` what torch has taken from the device for them, and
+`context` what the device counts beside that: the process's CUDA context and the libraries' own.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -23,12 +27,15 @@ from podium.models.registry import StateDictRegistry
 from podium.models.residency import ModelPart
 from podium.models.tiled_decoding import decode_parts
 from podium.models.tiling import TileSizeConfig
+from podium.models.transformer.replay_limits import records_exchanges
 from podium.multigpu import MGPURunner
 from podium.multigpu.attention import AttentionManager
+from podium.multigpu.decoder_tiling import decoder_tiling
 from podium.multigpu.memory_activations import PlannedJob
-from podium.multigpu.memory_plan import MemoryPlan, Room, plan_memory, table_lines
+from podium.multigpu.memory_plan import MemoryPlan, RankNeed, Room, plan_memory, table_lines
 from podium.multigpu.sp_builder import SequenceParallelTransformer
-from podium.multigpu.vae_builders import DistributedDecoder, decoder_tiling
+from podium.multigpu.transformer_spread import make_replays
+from podium.multigpu.vae_builders import DistributedDecoder
 from podium.multigpu.weight_tracker import TransformerWeightTracker
 
 from tests.gpu.bench import Bench, pids_on_gpus, tell_all, used_gpu_bytes
@@ -42,6 +49,25 @@ RUNNER = "tests.gpu.measure_plan:PlanRunner"
 ALLOWED = 0.03
 # Of the LoRA that is fused: what a swap takes hangs on the largest weight.
 LORA_RANK = 16
+# As they are written, recorded, and replayed.
+NUM_FORWARDS = 3
+# What comes and goes; all else lies there from the start.
+PASSING = (ModelPart.CONTEXT, ModelPart.RECORDINGS, ModelPart.ACTIVATIONS)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What a rank holds of its device, in bytes; on the CPU only what is resident is known."""
+
+    num_bytes: int
+    taken: int = 0
+    alive: int = 0
+
+    @property
+    def words(self) -> str:
+        """Return the parts of it."""
+        context = self.num_bytes - self.taken
+        return f"alive {_gb(self.alive)}, taken and free {_gb(self.taken - self.alive)}, context {_gb(context)}"
 
 
 class PlanRunner(MGPURunner):
@@ -54,8 +80,16 @@ class PlanRunner(MGPURunner):
         self._builder, self._registry = random_builder(self._scale, own), StateDictRegistry()
         self._tracker = TransformerWeightTracker(groups.transformer_group, control_group=groups.control_group)
         self._model = self._tracker.build(self._builder, self._registry, (self.device, DTYPE)).module
-        manager = AttentionManager(100_000, video.num_heads, video.head_dim, DTYPE, groups.transformer_group)
-        self._transformer = SequenceParallelTransformer(self._model, manager)
+        manager = AttentionManager(
+            100_000,
+            video.num_heads,
+            video.head_dim,
+            DTYPE,
+            groups.transformer_group,
+            records_exchanges=records_exchanges(os.environ),
+        )
+        self._replays = make_replays(groups, self.device)
+        self._transformer = SequenceParallelTransformer(self._model, manager, self._replays)
         self._networks = random_networks(own / "pack", self.device, is_small=is_small)
         self._decoder = DistributedDecoder(
             self._networks.decoder,
@@ -69,6 +103,12 @@ class PlanRunner(MGPURunner):
             shapes = {key: tuple(tensor.shape) for key, tensor in self._tracker.broadcast_sd.items()}
             write_lora(self._lora.path, shapes, LORA_RANK, self.device)
         dist.barrier(groups.control_group)
+        # As the runner does once everything is read.
+        self._give_back()
+
+    def close(self) -> None:
+        if self._replays is not None:
+            self._replays.clear()
 
     @torch.inference_mode()
     def __call__(self, *, before: list[int]) -> Iterator[Figure]:
@@ -78,20 +118,46 @@ class PlanRunner(MGPURunner):
             for line in table_lines(plan):
                 title, _, words = line.partition(": ")
                 yield Figure(f"the plan, {title}", words)
-        planned = {need.phase: need.ranks[self.rank].num_bytes for need in plan.phases}
+        needs = {need.phase: need.ranks[self.rank] for need in plan.phases}
         phases = self._phases()
-        yield Figure(f"rank {self.rank}, before the first phase: held", self._held_bytes() / 1e9, "GB")
-        for work in phases.values():
-            work()
-        yield from self._beside(max(planned[phase] for phase in phases), "as a job goes, the largest", is_promised=True)
+        yield from self._loaded(needs[Phase.DECODING])
+        for phase, work in phases.items():
+            yield from self._goes_through(phase, work, needs[phase])
+        most = max(needs[phase].num_bytes for phase in phases)
+        yield from self._beside(most, "as a job goes, the largest", is_promised=True)
         if self.device.type == "cuda":
             told = pids_on_gpus()[self.device.index].get(psutil.Process().pid, 0)
             yield Figure(f"rank {self.rank}: of that this process's, as NVML says", told / 1e9, "GB")
         for phase, work in phases.items():
-            if self.device.type == "cuda":
-                torch.cuda.empty_cache()
-            work()
-            yield from self._beside(planned[phase], f"{phase}, by itself", is_promised=False)
+            self._give_back()
+            yield from self._goes_through(phase, work, needs[phase], ", by itself")
+            yield from self._beside(needs[phase].num_bytes, f"{phase}, by itself", is_promised=False)
+
+    def _loaded(self, planned: RankNeed) -> Iterator[Figure]:
+        held, began = self._held(), f"rank {self.rank}, before the first phase"
+        lasting = sum(num_bytes for part, num_bytes in planned.parts if part not in PASSING)
+        context = planned.of(ModelPart.CONTEXT)
+        yield Figure(f"{began}: planned", f"taken {_gb(lasting)}, context {_gb(context)}")
+        yield Figure(f"{began}: held", f"{_gb(held.num_bytes)} ({held.words})")
+
+    def _goes_through(
+        self, phase: Phase, work: Callable[[], object], planned: RankNeed, title: str = ""
+    ) -> Iterator[Figure]:
+        before = self._held()
+        if self.device.type == "cuda":
+            torch.cuda.reset_peak_memory_stats(self.device)
+        work()
+        if self.device.type != "cuda":
+            return
+        after = self._held()
+        alive = torch.cuda.max_memory_allocated(self.device) - before.alive
+        taken = torch.cuda.max_memory_reserved(self.device) - before.taken
+        passing = planned.of(ModelPart.ACTIVATIONS), planned.of(ModelPart.RECORDINGS)
+        began = f"rank {self.rank}, {phase}{title}"
+        yield Figure(f"{began}: before it", before.words)
+        told = f"at most {_gb(alive)} alive and {_gb(taken)} taken beside that"
+        yield Figure(f"{began}: within", f"{told}; planned {_gb(passing[0])} and recordings {_gb(passing[1])}")
+        yield Figure(f"{began}: after it", after.words)
 
     def _plan(self) -> MemoryPlan:
         weights = self._tracker.broadcast_sd
@@ -118,7 +184,9 @@ class PlanRunner(MGPURunner):
 
     def _forward(self, clip: ClipFormat) -> None:
         # Inputs are made in the phase that needs them, as a pipeline makes them.
-        forward_call(self._scale, self._transformer, self._model, clip)()
+        call = forward_call(self._scale, self._transformer, self._model, clip)
+        for _ in range(NUM_FORWARDS):
+            call()
 
     def _swap(self) -> None:
         for loras in ((self._lora,), ()):
@@ -137,18 +205,32 @@ class PlanRunner(MGPURunner):
             pass
 
     def _beside(self, planned: int, title: str, *, is_promised: bool) -> Iterator[Figure]:
-        synchronise(self.device)
-        held = self._held_bytes()
+        held = self._held().num_bytes
         began = f"rank {self.rank}, {title}"
         yield Figure(f"{began}: planned", planned / 1e9, "GB")
         yield Figure(f"{began}: held, as NVML says" if not self._is_small else f"{began}: resident", held / 1e9, "GB")
         limit = ALLOWED if is_promised and not self._is_small else None
         yield Figure(f"{began}: the plan is off by", abs(planned / held - 1), limit=limit)
+        yield Figure(f"{began}: planned less held", (planned - held) / 1e9, "GB")
 
-    def _held_bytes(self) -> int:
+    def _held(self) -> Held:
+        synchronise(self.device)
         if self.device.type == "cpu":
-            return int(psutil.Process().memory_info().rss)
-        return used_gpu_bytes()[self.device.index] - self._before
+            return Held(int(psutil.Process().memory_info().rss))
+        return Held(
+            used_gpu_bytes()[self.device.index] - self._before,
+            torch.cuda.memory_reserved(self.device),
+            torch.cuda.memory_allocated(self.device),
+        )
+
+    def _give_back(self) -> None:
+        if self.device.type == "cuda":
+            synchronise(self.device)
+            torch.cuda.empty_cache()
+
+
+def _gb(num_bytes: int) -> str:
+    return f"{num_bytes / 1e9:.3f} GB"
 
 
 def memory(bench: Bench) -> None:

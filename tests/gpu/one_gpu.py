@@ -14,6 +14,7 @@ from tests.gpu.parts import Part, run_parts
 
 PARTS = (
     Part("share", "tests.gpu.measure_share:share", limit_s=300, expected_s=160),
+    Part("drafts", "tests.gpu.measure_share:drafts", limit_s=120, expected_s=70),
     Part("swap", "tests.gpu.measure_lora_swap:swap", limit_s=180, expected_s=90),
     Part("builders", "tests.gpu.run_tests:builders", limit_s=200, expected_s=100),
     Part("memory", "tests.gpu.measure_plan:memory", limit_s=100, expected_s=50),

@@ -29,7 +29,7 @@ from typing import IO
 
 from podium.multigpu.placement import visible_gpus
 
-from tests.gpu.bench import Bench
+from tests.gpu.bench import Bench, print_logs
 from tests.gpu.figures import Figure, FigureSheet, tell, told_in
 
 # NVLink multicast can put GPUs out of service that others share.
@@ -46,7 +46,6 @@ _SHORTEST_S = 15.0
 _LAST_WORDS_S = 5.0
 # A CPU may be busy with other things; what it is tried for is whether it works.
 _SMALL_LIMIT_S = 900.0
-_NUM_LOG_LINES = 60
 _MOST_WORDS = 300
 # Source: Linux's sys/prctl.h.
 _PR_SET_PDEATHSIG = 1
@@ -172,7 +171,7 @@ def main(order_json: str) -> int:
     except BaseException as error:  # noqa: BLE001 - the border: whatever it is, it has to be read
         tell(Figure("FAILED", repr(error)[:_MOST_WORDS]))
         traceback.print_exc()
-        _print_logs(Path(folder))
+        print_logs(Path(folder))
         return 1
     return 0
 
@@ -192,12 +191,6 @@ def _ended_after(limit_s: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         faulthandler.cancel_dump_traceback_later()
-
-
-def _print_logs(folder: Path) -> None:
-    for path in sorted((*folder.rglob("rank-*.log"), *folder.rglob("rank-*.out"))):
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-        print(f"--- the end of {path.relative_to(folder)}", *lines[-_NUM_LOG_LINES:], sep="\n", flush=True)
 
 
 if __name__ == "__main__":

@@ -140,9 +140,7 @@ class RandomWeights(SingleGPUModelBuilder[AVTransformer]):
             return model.to(device).eval().requires_grad_(requires_grad=False)
 
 
-def random_builder(
-    scale: Scale, folder: Path, quantization: Quantization = Quantization.NONE, *, multiplies_in_fp8: bool = False
-) -> RandomWeights:
+def random_builder(scale: Scale, folder: Path, quantization: Quantization = Quantization.NONE) -> RandomWeights:
     """Return the builder of a random transformer; it needs a folder for the file that it does not read."""
 
     def make(_headers: object) -> AVTransformer:
@@ -154,7 +152,6 @@ def random_builder(
                 [name for name in linears if is_cast_layer(name)],
                 Path("random"),
                 has_scales=quantization is Quantization.FP8_SCALED,
-                multiplies_in_fp8=multiplies_in_fp8,
             )
         return model
 
@@ -238,11 +235,12 @@ def random_inputs(
     return stream(clip.latent_grid.num_tokens, config.video, video), stream(num_audio, config.audio, audio)
 
 
-def compile_blocks(model: nn.Module, backend: str) -> None:
-    """Compile every block; blocks of one shape share the code."""
+def compile_blocks(model: nn.Module, backend: str, *, keeps_order: bool = False) -> None:
+    """Compile every block, also one that is compiled already; blocks of one shape share the code."""
     torch._dynamo.config.recompile_limit = 64
+    options = {"reorder_for_peak_memory": False} if keeps_order and backend == "inductor" else None
     for block in model.transformer_blocks:  # type: ignore[union-attr] # a ModuleList
-        block.compile(backend=backend, dynamic=False)
+        block.compile(backend=backend, dynamic=False, options=options)
 
 
 def num_graphs() -> int:

@@ -80,9 +80,9 @@ def _true_size(device: torch.device) -> Networks:
     from diffusers.pipelines.ltx2.vocoder import LTX2VocoderWithBWE
 
     torch.manual_seed(_SEED)
-    with torch.device(device):
-        decoder = LTX2VideoDecoder3d(inject_noise=(False,) * 4).to(DTYPE).eval()
-    # These compute filters as they are made, which is the CPU's business.
+    # Made on the CPU, for a copy in float32 beside the one that stays would leave the device's memory in pieces, which
+    # reading a checkpoint does not; and what computes filters as it is made does so there.
+    decoder = LTX2VideoDecoder3d(inject_noise=(False,) * 4).to(device, DTYPE).eval()
     upsampler = LTX2LatentUpsamplerModel(128, 1024, 4).to(device, DTYPE).eval()
     vocoder = LTX2VocoderWithBWE().to(device).eval()
     modules = {ModelPart.VIDEO_DECODER: decoder, ModelPart.UPSAMPLER: upsampler, ModelPart.VOCODER: vocoder}

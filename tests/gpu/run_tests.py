@@ -13,7 +13,7 @@ from typing import cast
 
 import pytest
 
-from tests.gpu.bench import Bench
+from tests.gpu.bench import Bench, print_logs
 from tests.gpu.figures import Figure, tell
 from tests.gpu.places import ON_CPU, ON_GPUS
 
@@ -33,6 +33,8 @@ FLEET_TESTS = (
     "test_rank_status.py",
     "test_death.py",
 )
+# As Python writes where each thread was when a signal ended the process.
+CRASHED = "Fatal Python error"
 # CPU ranks alone are niced.
 NOT_ON_GPUS = "not each_rank_knows_where_it_is"
 
@@ -70,11 +72,12 @@ def _number(seen: str) -> float | str:
         return seen
 
 
-def run(arguments: Sequence[str]) -> None:
-    """Run tests in this process, and tell."""
+def run(arguments: Sequence[str], folder: Path) -> None:
+    """Run tests in this process, their files in a folder of their own, and tell; ranks that crashed say where."""
     os.chdir(ROOT)
     told = Told()
-    code = pytest.main([*COMMAND, *arguments], plugins=[told])
+    code = pytest.main([*COMMAND, f"--basetemp={folder / 'tests'}", *arguments], plugins=[told])
+    print_logs(folder, naming=CRASHED)
     tell(Figure("tests passed", told.outcomes["passed"]))
     tell(Figure("tests failed", told.outcomes["failed"], limit=0))
     if code not in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}:
@@ -88,11 +91,11 @@ def builders(bench: Bench) -> None:
         os.environ[ON_CPU] = str(max(2, bench.num_ranks))
         # There is no GPU whose memory could be told or freed.
         chosen = "not force_stop and not memory_told"
-    run(["-m", "gpu", "-k", chosen, "tests/gpu"])
+    run(["-m", "gpu", "-k", chosen, "tests/gpu"], bench.folder)
 
 
 def fleet(bench: Bench) -> None:
     """Run the fleet's tests with a GPU for each rank, where there are as many; the others stay on the CPU."""
     if not bench.is_small:
         os.environ[ON_GPUS] = str(bench.num_ranks)
-    run(["-m", "not faults", "-k", NOT_ON_GPUS, *(f"tests/fleet/{name}" for name in FLEET_TESTS)])
+    run(["-m", "not faults", "-k", NOT_ON_GPUS, *(f"tests/fleet/{name}" for name in FLEET_TESTS)], bench.folder)

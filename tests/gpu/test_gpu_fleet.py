@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable
@@ -14,6 +15,7 @@ import torch
 from podium.geometry import ClipFormat
 from podium.jobs import ClipFinished, GenerationRequest, MotionPreview, PreviewPicture, RankMemory
 from podium.models.paths import ModelPaths
+from podium.models.transformer.replay_limits import records_exchanges
 from podium.multigpu import ControllerStoppedError, JobCancelled, MGPUController, RunnerRef, SymmetricRunnerError
 from podium.pipelines.parameters import clip_parameters
 
@@ -90,10 +92,17 @@ def test_the_gpu_makes_the_cpus_clip(
     for changes in ({}, {"loras": loras}):
         (wanted,) = on_cpu.stream(**CALL, **changes)
         for item in distilled.stream(**CALL, **changes):
+            # Each stage's forward once, and never again for other LoRAs.
+            assert item["num_recorded"] == (2 if records(place) else 0)
             for name in LATENTS:
                 worst = max(worst, float((item[name].cpu() - wanted[name]).norm() / wanted[name].norm()))
     record_property("figure", (f"distilled latents, {devices_of(place)} against a CPU", f"{worst:.2e}"))
     assert worst < 1e-4
+
+
+def records(place: Place) -> bool:
+    is_alone = num_ranks_of(place) == 1
+    return is_on_gpus(place) and (is_alone or (records_exchanges(os.environ) and not place.get("share_devices")))
 
 
 def test_lora_sets_leave_no_trace_in_the_weights(distilled: MGPUController, tiny_pack: Path) -> None:

@@ -60,9 +60,13 @@ def test_guided_steps_are_those_of_the_cpu_whatever_way_they_run(
     wanted = {case: stage_1_latents(pipeline, case.call) for case in (FOUR, THREE)}
     call = {"function": "tests.fakes.guidance_jobs:guidance_job", "pack": tiny_pack_2_3, "runs": RUNS}
     found: dict[int, dict[int, dict[str, Any]]] = {}
-    for rank, run, latents, _plans, _num_collectives in fleet.stream(action="call", **call):
+    counted: dict[int, set[int]] = {}
+    for rank, run, latents, _plans, num_collectives in fleet.stream(action="call", **call):
         found.setdefault(run, {})[rank] = latents
+        counted.setdefault(run, set()).add(num_collectives)
     assert len(found) == len(RUNS)
+    # Those of recorded forwards too: a rank that has begun fewer holds the others up.
+    assert [len(of_ranks) for of_ranks in counted.values()] == [1] * len(RUNS)
     for (case, way), of_ranks in zip(RUNS, found.values(), strict=True):
         error = max(relative(of_ranks[0][name], wanted[case][name]) for name in STAGE_1)
         record_property("figure", (f"guided, {way.mode}, {devices_of(place)} against a CPU", f"{error:.2e}"))

@@ -15,6 +15,7 @@ from tests.gpu.parts import Part, run_parts
 
 PARTS = (
     Part("forwards", "tests.gpu.measure_forwards:forwards", limit_s=320, expected_s=230),
+    Part("replays", "tests.gpu.measure_forwards:replays", limit_s=200, expected_s=130),
     Part("builders", "tests.gpu.run_tests:builders", limit_s=150, expected_s=60),
     Part("swap", "tests.gpu.measure_lora_swap:swap", limit_s=120, expected_s=70),
     Part("decode", "tests.gpu.measure_decode:decode", limit_s=90, expected_s=40),

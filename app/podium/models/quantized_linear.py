@@ -28,20 +28,29 @@ class Fp8Linear(nn.Linear):
         in_features, out_features: As of any linear.
         has_bias: It adds a bias, in fp8 without a scale or in the input's type.
         has_scale: Its codes have a scale.
-        multiplies_in_fp8: Round the input to fp8 too, one scale a token, and multiply in fp8, where the device can;
-            both sizes must be multiples of 16.
+
+    Attributes:
+        multiplies_in_fp8: Round the input to fp8 too, one scale a token, and multiply in fp8; not by default. Both
+            sizes must be multiples of 16.
     """
 
     weight_scale: Tensor | None
 
-    def __init__(
-        self, in_features: int, out_features: int, *, has_bias: bool, has_scale: bool, multiplies_in_fp8: bool = False
-    ) -> None:
+    def __init__(self, in_features: int, out_features: int, *, has_bias: bool, has_scale: bool) -> None:
         super().__init__(in_features, out_features, bias=has_bias)
         self.register_buffer("weight_scale", torch.empty((), dtype=torch.float32) if has_scale else None)
-        self.multiplies_in_fp8 = multiplies_in_fp8
+        self.multiplies_in_fp8 = False
         self._has_bias = has_bias
         self._lacks_fp8 = False
+
+    @property
+    def gains_by_fp8(self) -> bool:
+        """Return whether products in fp8 are faster than in 16 bits, where the compiler fuses the rounding of inputs.
+
+        Without scales, codes are a way to hold weights of 16 bits in less memory, and products keep to those.
+        """
+        has_sizes = self.in_features % 16 == 0 and self.out_features % 16 == 0
+        return self.weight_scale is not None and has_sizes and self.weight.is_cuda and not self._lacks_fp8
 
     def forward(self, x: Tensor) -> Tensor:
         """Return [..., out_features] of `x` [..., in_features], in the type of `x`."""
@@ -58,9 +67,7 @@ class Fp8Linear(nn.Linear):
         return self
 
 
-def quantise_linears(
-    module: nn.Module, layers: Collection[str], path: Path, *, has_scales: bool, multiplies_in_fp8: bool = False
-) -> None:
+def quantise_linears(module: nn.Module, layers: Collection[str], path: Path, *, has_scales: bool) -> None:
     """Put fp8 layers in the place of plain linears that have no weights yet.
 
     Args:
@@ -68,7 +75,6 @@ def quantise_linears(
         layers: Names of linears in it.
         path: The file that names them, for the words of the refusal.
         has_scales: Codes have scales.
-        multiplies_in_fp8: As of `Fp8Linear`.
 
     Raises:
         CheckpointError: A name is no linear of the module.
@@ -92,7 +98,6 @@ def quantise_linears(
             plain.out_features,
             has_bias="bias" in dict(plain.named_parameters()),
             has_scale=has_scales,
-            multiplies_in_fp8=multiplies_in_fp8,
         )
         setattr(modules[parent], child, quantised)
 

@@ -20,6 +20,7 @@ class ModelPart(StrEnum):
     VOCODER = "vocoder"
     UPSAMPLER = "upsampler"
     BUCKET = "bucket"
+    RECORDINGS = "recordings"
     ACTIVATIONS = "activations"
 
 

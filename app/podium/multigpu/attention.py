@@ -39,6 +39,7 @@ class AttentionManager:
         tensor_dtype: Of the exchanged heads.
         group: The transformer's group; None for a single process.
         copy_out_: Return compact copies instead of views of what was received, for callers that keep what they get.
+        records_exchanges: Let forwards be recorded with their exchanges, where the backend's devices make them.
         sends_values_ahead: Send the values in a message of their own, while queries and keys are still made. Between
             devices without a fast link that hides a quarter of the traffic; between others one message fewer is better.
 
@@ -55,6 +56,7 @@ class AttentionManager:
         group: dist.ProcessGroup | None,
         copy_out_: bool = False,  # noqa: FBT001, FBT002 - the published signature
         *,
+        records_exchanges: bool = False,
         sends_values_ahead: bool = False,
     ) -> None:
         self.group = group
@@ -67,6 +69,8 @@ class AttentionManager:
         self._dtype = tensor_dtype
         self._copy_out = copy_out_
         self._group_name: str = "" if group is None else group.group_name
+        self._is_gloo = group is not None and dist.get_backend(group) == "gloo"
+        self._records_exchanges = records_exchanges
         self._layout = TokenLayout(0, self.num_ranks, self.rank)
         self._active = self
         # The same objects for ever, or compiled blocks would take each new one for a reason to compile again.
@@ -78,6 +82,11 @@ class AttentionManager:
     def layout(self) -> TokenLayout:
         """Return where the tokens of the current forward lie."""
         return self._layout
+
+    @property
+    def can_be_recorded(self) -> bool:
+        """Return whether a forward can be recorded: what gloo does between devices, the host does."""
+        return self.num_ranks == 1 or (self._records_exchanges and not self._is_gloo)
 
     @property
     def active(self) -> AttentionManager:
@@ -93,6 +102,7 @@ class AttentionManager:
             self._dtype,
             group,
             self._copy_out,
+            records_exchanges=self._records_exchanges,
             sends_values_ahead=self.sends_values_ahead,
         )
 
@@ -119,6 +129,14 @@ class AttentionManager:
         self._layout = TokenLayout(num_tokens, self.num_ranks, self.rank)
         return self._layout
 
+    def gather(self, x: Tensor) -> Tensor:
+        """Return every rank's contiguous `x`, in rank order along the first dimension.
+
+        Ranks: every rank of the group. Collectives: one all-gather; between devices on gloo one all-to-all.
+        """
+        gathered = send_to_all if self._is_gloo and not x.is_cpu else all_gather
+        return gathered(x, self.num_ranks, self._group_name)
+
     def gather_tokens(self, x_BLC: Tensor) -> Tensor:
         """Return all tokens [B, T, C] of every rank's share, without padding.
 
@@ -126,7 +144,7 @@ class AttentionManager:
         """
         if self.num_ranks == 1:
             return x_BLC
-        gathered = all_gather(x_BLC.contiguous(), self.num_ranks, self._group_name)
+        gathered = self.gather(x_BLC.contiguous())
         by_rank = gathered.view(self.num_ranks, *x_BLC.shape)
         return by_rank.transpose(0, 1).flatten(1, 2)[:, : self._layout.num_tokens]
 
@@ -245,7 +263,7 @@ class AttentionManager:
     def _gather_pairs(self, out: Tensor, lse: Tensor) -> tuple[Tensor, Tensor]:
         # Outputs keep their dtype and log-sum-exps their precision: both travel as bytes in one message.
         packed = torch.cat((out.flatten().view(torch.uint8), lse.flatten().view(torch.uint8)))
-        gathered = all_gather(packed, self.num_ranks, self._group_name)
+        gathered = self.gather(packed)
         outs, lses = gathered.view(self.num_ranks, -1).split((out.nbytes, lse.nbytes), dim=1)
         return (
             outs.contiguous().view(out.dtype).view(self.num_ranks, *out.shape),
@@ -272,6 +290,18 @@ def all_gather(x: Tensor, num_ranks: int, group_name: str) -> Tensor:
     """
     gathered: Tensor = _ops.wait_tensor(_ops.all_gather_into_tensor(x, num_ranks, group_name))
     return gathered
+
+
+def send_to_all(x: Tensor, num_ranks: int, group_name: str) -> Tensor:
+    """Return the same as `all_gather`, for devices on gloo: there, that operator takes their addresses for the host's.
+
+    Ranks: every rank of the group. Collectives: one all-to-all.
+
+    Source: https://github.com/pytorch/pytorch/issues/152645, seen as a crash on torch 2.11.
+    """
+    sizes = [x.numel()] * num_ranks
+    received: Tensor = _ops.wait_tensor(all_to_all(x.flatten().repeat(num_ranks), sizes, sizes, group_name))
+    return received.view(num_ranks * x.shape[0], *x.shape[1:])
 
 
 def attend_with_lse(query_BAHD: Tensor, key_BLHD: Tensor, value_BLHD: Tensor) -> tuple[Tensor, Tensor]:

@@ -38,12 +38,31 @@ class TeamGroups:
 
         Ranks: one rank, local; all of them, with the same number.
         """
-        self._credit = (self._credit[0] + most, _num_begun(self._groups.values()))
+        self._credit = (self._credit[0] + most, num_begun(self._groups.values()))
 
     def num_collectives(self) -> int:
         """Return how many collectives this rank has begun in its teams, brought level with the other ranks."""
         credited, counted = self._credit
-        return credited + _num_begun(self._groups.values()) - counted
+        return credited + num_begun(self._groups.values()) - counted
+
+
+class ReplayedCollectives:
+    """The collectives that replays of recorded forwards began; torch counts those of a recording when it is made."""
+
+    def __init__(self) -> None:
+        self._num = 0
+
+    def add(self, num_collectives: int) -> None:
+        """Count some as begun.
+
+        Ranks: one rank, local.
+        """
+        self._num += num_collectives
+
+    @property
+    def num_begun(self) -> int:
+        """Return how many there were."""
+        return self._num
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +77,7 @@ class NCCLGroups:
         vae_group: For the decoders.
         control_group: Small values in host memory, on gloo whatever the device is.
         teams: Parts of the transformer's group; none until somebody makes them.
+        replayed: What torch does not count of the transformer's group.
         links: The slowest link between the ranks of one team, by the team's size, and between all by theirs; empty
             where nobody looked, as on the CPU.
     """
@@ -67,6 +87,7 @@ class NCCLGroups:
     vae_group: ProcessGroup
     control_group: ProcessGroup
     teams: TeamGroups = field(default_factory=TeamGroups)
+    replayed: ReplayedCollectives = field(default_factory=ReplayedCollectives)
     links: Mapping[int, LinkKind] = field(default_factory=dict)
 
 
@@ -79,10 +100,14 @@ def collective_counter(groups: NCCLGroups) -> Callable[[], int]:
     """
     members = (groups.gemma_group, groups.transformer_group, groups.vae_group, groups.control_group)
     distinct: dict[int, Any] = {id(group): group for group in members}
-    return lambda: _num_begun(distinct.values()) + groups.teams.num_collectives()
+    return lambda: num_begun(distinct.values()) + groups.teams.num_collectives() + groups.replayed.num_begun
 
 
-def _num_begun(groups: Iterable[Any]) -> int:
+def num_begun(groups: Iterable[Any]) -> int:
+    """Return how many collectives this rank has begun on groups, as torch counts them.
+
+    Ranks: one rank, local.
+    """
     # The number by which torch's own debugging tells collectives apart; it has no public name, and no type.
     counted = [group for group in groups if hasattr(group, "_get_sequence_number_for_group")]
     return sum(int(group._get_sequence_number_for_group()) for group in counted)  # noqa: SLF001

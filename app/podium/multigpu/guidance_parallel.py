@@ -7,6 +7,7 @@ passes with the tokens spread over it alone; then every rank gets every estimate
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Callable, Mapping, Sequence
 
 import torch
@@ -15,7 +16,8 @@ from torch import Tensor
 
 from podium.jobs import GuidanceMode
 from podium.models.transformer.config import TransformerConfig
-from podium.multigpu.attention import AttentionManager, all_gather
+from podium.models.transformer.replay_limits import records_exchanges
+from podium.multigpu.attention import AttentionManager
 from podium.multigpu.groups import NCCLGroups
 from podium.multigpu.guidance_planner import (
     GuidancePlan,
@@ -136,7 +138,7 @@ class GuidanceParallel:
             a_pass = _COLLECTIVES_A_BLOCK * self._size.num_layers + _COLLECTIVES_A_PASS
             self._groups.teams.level(rounds * a_pass)
         share = _share_of(mine, like, rounds, place, team_size)
-        gathered = all_gather(share, self._attn_mgr.num_ranks, self._groups.transformer_group.group_name)
+        gathered = self._attn_mgr.gather(share)
         by_team = gathered.view(num_teams, team_size, rounds, -1).permute(2, 0, 1, 3)
         return [_unpacked(flat, like) for flat in by_team.reshape(rounds * num_teams, -1)[: len(passes)]]
 
@@ -160,6 +162,7 @@ class GuidanceParallel:
                 links=self._groups.links,
                 free_bytes=self._agreed_free_bytes() if num_passes > 1 else None,
                 size=self._size,
+                records_exchanges=records_exchanges(os.environ),
             )
             plan = self._plans[key] = plan_guidance(step, self._mode)
             if num_passes > 1:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from podium.jobs import GuidanceMode
+from podium.models.transformer.replay_limits import MOST_RECORDED_TOKENS
 from podium.multigpu.links import LinkKind
 
 MAX_PASSES = 4
@@ -72,6 +73,7 @@ class GuidedStep:
         free_bytes: Memory that every rank has for activations; None where that is no question.
         size: Of the transformer.
         slowness: How many times as long as an H200 a rank computes.
+        records_exchanges: Forwards are recorded where there are several ranks, too.
     """
 
     num_ranks: int
@@ -82,6 +84,7 @@ class GuidedStep:
     free_bytes: int | None = None
     size: TransformerSize = field(default_factory=TransformerSize)
     slowness: float = 1.0
+    records_exchanges: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,15 +94,15 @@ class _Link:
 
 
 # Milliseconds of a compiled forward of the 19 B transformer on one H200: for each pass, for each of its video tokens
-# and for each of their pairs. They fit 373 and 1,985 ms at 6,144 and 24,576 tokens within 1 %, and one rank's share of
-# 2 and 4 (198, 114; 1,033, 523) within 6 %. The share of 8 is 275 ms at 24,576 tokens, reckoned 266; at 6,144 tokens it
-# was 105 and not 64: what the host needs to launch a forward's kernels.
-_PASS_MS, _TOKEN_MS, _PAIR_MS = 20.0, 0.04995, 1.2208e-6
-_LAUNCH_MS = 105.0
-# NVLink: from two H200s under sequence parallelism, 238 and 1,111 ms with messages against 198 and 1,033 without. The
-# others by the bus: 16 lanes of PCIe 4 in use, and the same twice through the host's memory.
+# and for each of their pairs. They fit 338.5 and 1,894.9 ms at 6,144 and 24,576 tokens, and one rank's share of 2, 4
+# and 8 (179.5, 100.8, 62.7; 965.8, 492.4, 257.8) within 2 %. Source: `python -m tests.gpu.one_gpu FOLDER --parts
+# share,guided`, as is what the host needs to launch a forward's kernels where they are not recorded.
+_PASS_MS, _TOKEN_MS, _PAIR_MS = 23.3, 0.04302, 1.3484e-6
+_LAUNCH_MS = 100.0
+# NVLink: from two H200s under sequence parallelism, 207.3 and 1,035.9 ms (`python -m tests.gpu.two_gpus FOLDER --parts
+# forwards`). The others by the bus: 16 lanes of PCIe 4 in use, and the same twice through the host's memory.
 _LINKS = {
-    LinkKind.NVLINK: _Link(190e6, 0.19),
+    LinkKind.NVLINK: _Link(144e6, 0.067),
     LinkKind.PEER: _Link(20e6, 0.2),
     LinkKind.HOST: _Link(8e6, 0.3),
 }
@@ -143,12 +146,19 @@ def forward_ms(step: GuidedStep, team_size: int, batch: int = 1) -> float:
     """Return what a forward of `batch` passes takes each rank of a team, its exchanges included."""
     tokens = step.num_tokens
     spread = (_TOKEN_MS * tokens + _PAIR_MS * tokens * tokens) / team_size
-    compute_ms = max(_LAUNCH_MS, step.slowness * batch * (_PASS_MS + spread) * step.size.num_layers / 48)
+    launch_ms = 0.0 if _is_recorded(step, team_size, batch) else _LAUNCH_MS
+    compute_ms = max(launch_ms, step.slowness * batch * (_PASS_MS + spread) * step.size.num_layers / 48)
     if team_size == 1:
         return compute_ms
     link = _LINKS[step.links.get(team_size, LinkKind.HOST)]
     messages = 3 * step.size.num_layers
     return compute_ms + messages * link.message_ms + batch * exchanged_bytes(step, team_size) / link.bytes_per_ms
+
+
+def _is_recorded(step: GuidedStep, team_size: int, batch: int) -> bool:
+    # A batch of a guided step has samples that are perturbed in unlike ways, which is never recorded.
+    share = math.ceil(step.num_tokens / team_size)
+    return batch == 1 and share <= MOST_RECORDED_TOKENS and (step.num_ranks == 1 or step.records_exchanges)
 
 
 def exchanged_bytes(step: GuidedStep, team_size: int) -> float:

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
-from podium.geometry import SPACE_FACTOR, ClipFormat, LatentGrid
+from podium.geometry import ClipFormat, LatentGrid
 from podium.jobs import GenerationRequest, GuidanceMode, GuidanceSpec, PipelineKind, Quantization, count_passes
+from podium.models.decode_plan import DecodePlan, plan_decoding
 from podium.models.pack import DecoderKind
+from podium.models.tile_layout import TileSizeConfig
+from podium.multigpu.decoder_tiling import decoder_tiling
 from podium.multigpu.memory_parts import ModelMemory
 from podium.multigpu.sequence_layout import num_frames_behind
 
 BUCKET_BYTES = 256 << 20
 """What one broadcast of weights carries at most; see `TransformerWeightTracker`."""
-
-TILE_FRAMES, TILE_PX = 80, 768
-"""Largest piece that a device decodes at once; see `TileSizeConfig`."""
 
 MAX_PROMPT_TOKENS = 1024
 
@@ -41,7 +42,6 @@ _DECODED, _ENCODED, _ENLARGED = 60, 125, 6.2
 # The diffusion decoder goes frame by frame: bytes a pixel of one frame.
 _DIFFUSION_DECODED_BYTES = 2900
 _VOCODED_BYTES_PER_S = 433_000 * 100
-_OVERLAP_CELLS = 4
 # Hidden states of a prompt: as layers and stacked; their squares, normed, flattened and scaled.
 _HIDDEN_STATES = 4
 
@@ -109,13 +109,31 @@ def forward_bytes(model: ModelMemory, job: PlannedJob, grid: LatentGrid, *, num_
         grid: The stage's latent grid.
         num_batched: Forwards that run as one batch.
     """
-    # A picture that is not the first frame appends as many tokens as a frame has.
-    num_tokens = grid.num_tokens + max(0, job.num_images - 1) * grid.height * grid.width
-    share = math.ceil(num_tokens / job.num_ranks)
+    states = num_stage_tokens(job, grid) * _LATENT_CHANNELS * _FLOAT32_BYTES * _NUM_STATES
+    within = hidden_bytes(model, job, grid, num_batched=num_batched)
+    return within + rope_bytes(model, share_of(job, grid)) + states
+
+
+def num_stage_tokens(job: PlannedJob, grid: LatentGrid) -> int:
+    """Return the video tokens of a stage: a picture that is not the first frame appends as many as a frame has."""
+    return grid.num_tokens + max(0, job.num_images - 1) * grid.height * grid.width
+
+
+def share_of(job: PlannedJob, grid: LatentGrid) -> int:
+    """Return the video tokens of a stage that each rank has."""
+    return math.ceil(num_stage_tokens(job, grid) / job.num_ranks)
+
+
+def hidden_bytes(model: ModelMemory, job: PlannedJob, grid: LatentGrid, *, num_batched: int = 1) -> int:
+    """Return what a forward makes and lets go of by itself, on a rank."""
     of_sample = (_FORWARD if job.num_ranks == 1 else _SPREAD) + (_UNLIKE if job.num_images else 0)
-    hidden = share * model.video_dim * model.item_bytes * (_ROPES + num_batched * of_sample)
-    states = num_tokens * _LATENT_CHANNELS * _FLOAT32_BYTES * _NUM_STATES
-    return round(hidden) + states + dequantised_bytes(model)
+    hidden = share_of(job, grid) * model.video_dim * model.item_bytes * num_batched * of_sample
+    return round(hidden) + dequantised_bytes(model)
+
+
+def rope_bytes(model: ModelMemory, num_tokens: int) -> int:
+    """Return what the rotary tables of so many tokens take."""
+    return round(num_tokens * model.video_dim * model.item_bytes * _ROPES)
 
 
 def dequantised_bytes(model: ModelMemory) -> int:
@@ -158,28 +176,19 @@ def decoding_bytes(model: ModelMemory, job: PlannedJob, rank: int) -> int:
     if model.decoder is DecoderKind.DIFFUSION:
         pictures = clip.height * clip.width * _DIFFUSION_DECODED_BYTES if rank == 0 else 0
         return max(sound, pictures * model.item_bytes // 2)
-    rows, columns = _split(job.num_ranks)
-    height, width = (_tile_px(side, count) for side, count in ((clip.height, rows), (clip.width, columns)))
-    frames = min(clip.num_frames, TILE_FRAMES)
-    tile = _DECODED * model.item_bytes * frames * height * width
-    return max(sound, tile + (_blend_bytes(job, frames) if rank == 0 else 0))
+    plan = _decode_plan(clip.latent_grid, job.num_ranks)
+    largest = max((math.prod(piece.size) for piece in plan.pieces_of(rank)), default=0)
+    tile = _DECODED * model.item_bytes * largest
+    return max(sound, tile + (_blend_bytes(plan, clip) if rank == 0 else 0))
 
 
-def _blend_bytes(job: PlannedJob, frames: int) -> int:
-    clip = job.clip
-    is_whole = job.num_ranks == 1 and max(clip.height, clip.width) <= TILE_PX and clip.num_frames <= TILE_FRAMES
-    # Sums of the frames that are begun, and the other ranks' tiles, all in three colours.
-    return 0 if is_whole else frames * clip.height * clip.width * 3 * _FLOAT32_BYTES
+@lru_cache(maxsize=64)
+def _decode_plan(grid: LatentGrid, num_ranks: int) -> DecodePlan:
+    # The same for every rank and for every place where parts may live.
+    return plan_decoding(grid, TileSizeConfig(), decoder_tiling(num_ranks), num_ranks)
 
 
-def _split(num_ranks: int) -> tuple[int, int]:
-    """Return the rows and columns that a picture is dealt out in: as square as may be."""
-    rows = max(n for n in range(1, math.isqrt(num_ranks) + 1) if num_ranks % n == 0)
-    return rows, num_ranks // rows
-
-
-def _tile_px(side_px: int, num_tiles: int) -> int:
-    if num_tiles == 1:
-        return min(side_px, TILE_PX)
-    cells = side_px // SPACE_FACTOR
-    return min(SPACE_FACTOR * math.ceil((cells + (num_tiles - 1) * _OVERLAP_CELLS) / num_tiles), TILE_PX)
+def _blend_bytes(plan: DecodePlan, clip: ClipFormat) -> int:
+    # Sums of the frames that are begun, in three colours. The other ranks' tiles come when the own one is decoded, and
+    # find its room.
+    return 0 if plan.is_whole else plan.window * clip.height * clip.width * 3 * _FLOAT32_BYTES

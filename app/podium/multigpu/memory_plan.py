@@ -25,17 +25,23 @@ from podium.multigpu.memory_activations import (
     upsampling_bytes,
 )
 from podium.multigpu.memory_parts import ModelMemory
-from podium.multigpu.ownership import shares_of
+from podium.multigpu.memory_recordings import NO_RECORDINGS, Recordings, stages_of
+from podium.multigpu.memory_segments import segment_bytes
+from podium.multigpu.ownership import owner_of, shares_of
 
-CONTEXT_BYTES = 672 * 10**6
-"""What a process holds on its GPU before the first tensor: its CUDA context, the libraries' code and workspaces."""
+CONTEXT_BYTES = 1310 * 10**6
+"""What a process holds on its GPU beside tensors: its CUDA context, the libraries' code and workspaces.
+
+They come with the first kernels of each kind. Source: `python -m tests.gpu.one_gpu FOLDER --parts memory`, an H200.
+"""
 
 LINK_BYTES = 762 * 10**6
-"""What NCCL holds beside on each of several GPUs. Source: both as seen on H200s, driver 580, torch 2.11."""
+"""What NCCL holds beside on each of several GPUs. Source: as seen on H200s, driver 580, torch 2.11."""
 
 # Memory taken in blocks of many sizes is never full: what torch had taken from an H200 was 1.2 to 1.45 times of what
-# was alive.
-_SLACK = 0.35
+# was alive. Of a forward on a GPU it is more: what attention leaves free comes in pieces that are a fourth of what the
+# feed-forward layer asks for. Where ranks exchange tokens, attention itself takes most, and less is left over.
+_SLACK, _FORWARD_SLACK, _SPREAD_SLACK = 0.35, 0.75, 0.4
 _DECODERS = (
     ModelPart.CONNECTORS,
     ModelPart.VIDEO_DECODER,
@@ -183,11 +189,19 @@ class _Setting:
     # A model on a fleet: whatever clip is planned, the ranks own the same shares.
     model: ModelMemory
     room: Room
+    working: int
     clean: tuple[int, ...]
 
     @classmethod
     def of(cls, model: ModelMemory, room: Room, num_ranks: int) -> _Setting:
-        return cls(model, room, shares_of(model.transformer_bytes, num_ranks))
+        sizes = model.transformer_bytes
+        if room.is_on_cpu:
+            return cls(model, room, model.working_bytes, shares_of(sizes, num_ranks))
+        # Tensors come one by one, the working ones in the files' order and the clean ones as copies of them.
+        own: list[list[int]] = [[] for _ in range(num_ranks)]
+        for name, num_bytes in sizes.items():
+            own[owner_of(name, num_ranks)].append(num_bytes)
+        return cls(model, room, segment_bytes(sizes.values()), tuple(map(segment_bytes, own)))
 
     @property
     def residencies(self) -> tuple[ResidencyPlan, ...]:
@@ -196,29 +210,45 @@ class _Setting:
 
 
 def _plan(setting: _Setting, job: PlannedJob, residency: ResidencyPlan) -> MemoryPlan:
+    # The CPU does not wait for a host that launches kernels: nothing is recorded there.
+    recorded = NO_RECORDINGS if setting.room.is_on_cpu else Recordings.of(setting.model, job)
     phases = tuple(
-        PhaseNeed(phase, tuple(_rank_need(setting, job, residency, (phase, rank)) for rank in range(job.num_ranks)))
+        PhaseNeed(
+            phase,
+            tuple(_rank_need(setting, job, residency, recorded, (phase, rank)) for rank in range(job.num_ranks)),
+        )
         for phase in _PHASES
     )
     return MemoryPlan(residency, phases, _host_bytes(setting.model, job, residency))
 
 
-def _rank_need(setting: _Setting, job: PlannedJob, residency: ResidencyPlan, place: tuple[Phase, int]) -> RankNeed:
+def _rank_need(
+    setting: _Setting, job: PlannedJob, residency: ResidencyPlan, recorded: Recordings, place: tuple[Phase, int]
+) -> RankNeed:
     phase, rank = place
     model = setting.model
+    activations = recorded.beside(phase, _activation_bytes(model, job, residency, place))
+    slack = _forward_slack(setting, job) if phase in (Phase.STAGE_1, Phase.STAGE_2) else _SLACK
     held = {
         ModelPart.CONTEXT: _context_bytes(setting, job),
-        ModelPart.TRANSFORMER: model.working_bytes,
+        ModelPart.TRANSFORMER: setting.working,
         ModelPart.CLEAN: setting.clean[rank] if residency.clean is Place.DEVICE else 0,
         ModelPart.TEXT_ENCODER: _text_bytes(setting, job, residency, place),
         # It is read with the first picture, and stays.
         ModelPart.VIDEO_ENCODER: model.part_bytes[ModelPart.VIDEO_ENCODER] if job.num_images else 0,
-        ModelPart.ACTIVATIONS: round(_activation_bytes(model, job, residency, place) * (1 + _SLACK)),
+        ModelPart.RECORDINGS: recorded.input_bytes + round(recorded.pool_bytes * (1 + _forward_slack(setting, job))),
+        ModelPart.ACTIVATIONS: round(activations * (1 + slack)),
     }
     for part in _DECODERS:
         is_there = residency.decoders is Place.DEVICE or part in _VISITED.get(phase, ())
         held[part] = model.part_bytes[part] if is_there else 0
     return RankNeed(tuple((part, held[part]) for part in ModelPart if held.get(part)))
+
+
+def _forward_slack(setting: _Setting, job: PlannedJob) -> float:
+    if setting.room.is_on_cpu:
+        return _SLACK
+    return _FORWARD_SLACK if job.num_ranks == 1 else _SPREAD_SLACK
 
 
 def _context_bytes(setting: _Setting, job: PlannedJob) -> int:
@@ -244,8 +274,6 @@ def _text_bytes(setting: _Setting, job: PlannedJob, residency: ResidencyPlan, pl
 
 def _activation_bytes(model: ModelMemory, job: PlannedJob, residency: ResidencyPlan, place: tuple[Phase, int]) -> int:
     phase, rank = place
-    grid = job.clip.latent_grid
-    draft = job.clip.reduced(model.spatial_scale).latent_grid
     if phase is Phase.ENCODING:
         return max(encoding_bytes(model, job), image_bytes(model, job))
     if phase is Phase.SWAPPING:
@@ -254,8 +282,8 @@ def _activation_bytes(model: ModelMemory, job: PlannedJob, residency: ResidencyP
         return upsampling_bytes(model, job)
     if phase is Phase.DECODING:
         return decoding_bytes(model, job, rank)
-    is_draft = phase is Phase.STAGE_1
-    return forward_bytes(model, job, draft if is_draft else grid, num_batched=job.num_batched if is_draft else 1)
+    grid, num_batched = next((grid, count) for stage, grid, count in stages_of(model, job) if stage is phase)
+    return forward_bytes(model, job, grid, num_batched=num_batched)
 
 
 def _host_bytes(model: ModelMemory, job: PlannedJob, residency: ResidencyPlan) -> int:

@@ -42,6 +42,12 @@ class MGPURunner(ABC):
         Ranks: every rank, all groups.
         """
 
+    def close(self) -> None:  # noqa: B027 - a runner may have nothing of the kind
+        """Let go of what must not outlive the process groups; called once, where the fleet ends in order.
+
+        Ranks: one rank, local.
+        """
+
     @abstractmethod
     def __call__(self, *args: Any, **kwargs: Any) -> Iterator[Any]:
         """Run one job: a generator whose items reach the driver one by one, and whose return value ends the stream.

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Self
+from functools import partial
+from typing import Self, overload
 
 import torch
 from torch import Tensor
@@ -16,6 +18,7 @@ from podium.models.registry import Registry
 from podium.models.transformer.attention import AttentionKernel, dense_attention
 from podium.models.transformer.inputs import Perturbations, StreamInput, Timesteps
 from podium.models.transformer.model import AVTransformer, Ropes
+from podium.models.transformer.replay import ForwardReplays
 from podium.models.weight_reader import OnProgress
 from podium.multigpu.attention import AttentionManager
 from podium.multigpu.sequence_layout import TokenLayout
@@ -32,11 +35,13 @@ class SequenceParallelTransformer:
     Args:
         inner: The module of one GPU; its attention slots are filled while a forward runs.
         attn_mgr: Exchanges between the ranks.
+        replays: Records forwards; None where they cannot be.
     """
 
-    def __init__(self, inner: AVTransformer, attn_mgr: AttentionManager) -> None:
+    def __init__(self, inner: AVTransformer, attn_mgr: AttentionManager, replays: ForwardReplays | None = None) -> None:
         self._inner = inner
         self._attn_mgr = attn_mgr
+        self._replays = replays
         self._positions: Tensor | None = None
         self._ropes_of_team: dict[AttentionManager, Ropes] = {}
 
@@ -60,9 +65,30 @@ class SequenceParallelTransformer:
     ) -> tuple[Tensor | None, Tensor | None]:
         """Return the velocities of all tokens, alike on all ranks."""
         manager = self._attn_mgr.active
+        perturbations = perturbations or Perturbations()
         if video is not None:
             layout = manager.begin(video.latent.shape[1])
             video = _share_stream(self._with_own_ropes(video, manager), layout)
+        replays = self._replays if manager.can_be_recorded else None
+        if replays is None or video is None or audio is None or not replays.takes(video, audio, perturbations):
+            return self._forward(video, audio, perturbations)
+        # Nobody needs the weights of a module that is gone, nor what was recorded of it.
+        key = (weakref.ref(self._inner), manager, manager.layout, perturbations)
+        return replays.run(key, partial(self._forward, perturbations=perturbations), (video, audio))
+
+    @overload
+    def _forward(
+        self, video: StreamInput, audio: StreamInput, perturbations: Perturbations
+    ) -> tuple[Tensor, Tensor]: ...
+    @overload
+    def _forward(
+        self, video: StreamInput | None, audio: StreamInput | None, perturbations: Perturbations
+    ) -> tuple[Tensor | None, Tensor | None]: ...
+    def _forward(
+        self, video: StreamInput | None, audio: StreamInput | None, perturbations: Perturbations
+    ) -> tuple[Tensor | None, Tensor | None]:
+        # What is recorded: all that this rank's device does, from its share of the tokens to all ranks' velocities.
+        manager = self._attn_mgr.active
         with self._kernels(manager):
             video_v, audio_v = self._inner(video, audio, perturbations)
         if video_v is not None:
@@ -115,6 +141,7 @@ class SequenceParallelBuilder:
         registry: This process's loaded weights.
         tracker: Owns the working copy; shared by the stages of one checkpoint.
         is_compiled: Have the blocks compiled at the first forward of each shape.
+        replays: Records forwards; None where they cannot be.
     """
 
     inner: SingleGPUModelBuilder[AVTransformer]
@@ -122,6 +149,7 @@ class SequenceParallelBuilder:
     registry: Registry = field(repr=False)
     tracker: TransformerWeightTracker = field(repr=False)
     is_compiled: bool = False
+    replays: ForwardReplays | None = field(default=None, repr=False)
 
     @property
     def loras(self) -> tuple[LoraSpec, ...]:
@@ -152,7 +180,8 @@ class SequenceParallelBuilder:
         if self.is_compiled:
             # Values that go ahead would be waited for at once in an order chosen for memory.
             built.module.compile_blocks(keeps_order=self.attn_mgr.sends_values_ahead)
-        return BuiltModel(SequenceParallelTransformer(built.module, self.attn_mgr), built.lora_reports)
+        spread = SequenceParallelTransformer(built.module, self.attn_mgr, self.replays)
+        return BuiltModel(spread, built.lora_reports)
 
 
 def _share_stream(stream: StreamInput, layout: TokenLayout) -> StreamInput:

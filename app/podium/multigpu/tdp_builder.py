@@ -7,6 +7,7 @@ Shapes: B samples, T video tokens of a stage, C channels.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import product
@@ -30,6 +31,7 @@ from podium.models.tiling import (
 )
 from podium.models.transformer.inputs import Perturbations, StreamInput, Timesteps
 from podium.models.transformer.model import AVTransformer, Ropes
+from podium.models.transformer.replay import ForwardReplays
 from podium.models.weight_reader import OnProgress
 from podium.multigpu.weight_tracker import TransformerWeightTracker
 from podium.pipelines.schedules import TILED_STAGE_2_SIGMAS
@@ -131,6 +133,7 @@ class TiledTransformer:
         group: The ranks; None for a single process.
         tiling: In cells of the latent grid.
         normalize_positions: Have each tile's own tokens begin at zero in every dimension.
+        replays: Records the forwards of tiles; None where they cannot be.
     """
 
     def __init__(
@@ -140,7 +143,9 @@ class TiledTransformer:
         tiling: TileCountConfig,
         *,
         normalize_positions: bool,
+        replays: ForwardReplays | None = None,
     ) -> None:
+        self._replays = replays
         self._inner = inner
         self._group = group
         self._tiling = tiling
@@ -193,12 +198,21 @@ class TiledTransformer:
         assert self._own_tiles or self._group is not None, "positions come before tokens"
         sums = _VelocitySums(video, audio, self._tiling.num_tiles)
         for (tile, _), of_tile in zip(self._own_tiles, self._tile_inputs(video), strict=True):
-            video_v, audio_v = self._inner(of_tile, audio, perturbations)
+            video_v, audio_v = self._forward(of_tile, audio, perturbations or Perturbations())
             assert video_v is not None, "video was given"
             sums.add(tile, video_v, audio_v)
         if self._group is not None:
             dist.all_reduce(sums.flat, group=self._group)
         return sums.video, sums.audio
+
+    def _forward(
+        self, tile: StreamInput, audio: StreamInput | None, perturbations: Perturbations
+    ) -> tuple[Tensor | None, Tensor | None]:
+        if self._replays is None or audio is None or not self._replays.takes(tile, audio, perturbations):
+            velocities: tuple[Tensor | None, Tensor | None] = self._inner(tile, audio, perturbations)
+            return velocities
+        key = (weakref.ref(self._inner), perturbations)
+        return self._replays.run(key, lambda *of: self._inner(*of, perturbations), (tile, audio))
 
     def _tile_inputs(self, video: StreamInput) -> Iterator[StreamInput]:
         for tile, ropes in self._own_tiles:
@@ -220,6 +234,7 @@ class TiledDataParallelBuilder:
         tracker: Owns the working copy; shared by the stages of one checkpoint.
         normalize_positions: Have each tile's own tokens begin at zero in every dimension.
         is_compiled: Have the blocks compiled at the first forward of each shape.
+        replays: Records the forwards of tiles; None where they cannot be.
     """
 
     inner: SingleGPUModelBuilder[AVTransformer]
@@ -229,6 +244,7 @@ class TiledDataParallelBuilder:
     tracker: TransformerWeightTracker = field(repr=False)
     normalize_positions: bool = True
     is_compiled: bool = False
+    replays: ForwardReplays | None = field(default=None, repr=False)
 
     @property
     def sigmas(self) -> tuple[float, ...]:
@@ -263,7 +279,13 @@ class TiledDataParallelBuilder:
         built = self.tracker.build(self.inner, self.registry, (device, dtype), on_progress=on_progress)
         if self.is_compiled:
             built.module.compile_blocks()
-        tiled = TiledTransformer(built.module, self.group, self.tiling, normalize_positions=self.normalize_positions)
+        tiled = TiledTransformer(
+            built.module,
+            self.group,
+            self.tiling,
+            normalize_positions=self.normalize_positions,
+            replays=self.replays,
+        )
         return BuiltModel(tiled, built.lora_reports)
 
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 
+import torch
 import torch.distributed as dist
 
 from podium.models.builder import SingleGPUModelBuilder
 from podium.models.registry import Registry
 from podium.models.tiling import TileCountConfig
 from podium.models.transformer.model import AVTransformer
+from podium.models.transformer.replay import ForwardReplays, GraphCapture
+from podium.models.transformer.replay_limits import records_exchanges
 from podium.multigpu.attention import AttentionManager
+from podium.multigpu.groups import NCCLGroups, num_begun
 from podium.multigpu.sp_builder import SequenceParallelBuilder
 from podium.multigpu.tdp_builder import TiledDataParallelBuilder
 from podium.multigpu.weight_tracker import TransformerWeightTracker
@@ -27,6 +32,7 @@ class TransformerSpread:
         registry: This process's loaded weights.
         tracker: Owns the working copy.
         is_compiled: Have the blocks compiled at the first forward of each shape.
+        replays: Records forwards; None where they cannot be.
     """
 
     group: dist.ProcessGroup = field(repr=False)
@@ -34,6 +40,7 @@ class TransformerSpread:
     registry: Registry = field(repr=False)
     tracker: TransformerWeightTracker = field(repr=False)
     is_compiled: bool
+    replays: ForwardReplays | None = field(default=None, repr=False)
 
     def by_tokens(self, inner: SingleGPUModelBuilder[AVTransformer]) -> SequenceParallelBuilder:
         """Return the builder of a stage whose tokens are shared out."""
@@ -43,6 +50,7 @@ class TransformerSpread:
             registry=self.registry,
             tracker=self.tracker,
             is_compiled=self.is_compiled,
+            replays=self.replays,
         )
 
     def by_tiles(
@@ -56,7 +64,19 @@ class TransformerSpread:
             registry=self.registry,
             tracker=self.tracker,
             is_compiled=self.is_compiled,
+            replays=self.replays,
         )
+
+
+def make_replays(groups: NCCLGroups, device: torch.device) -> ForwardReplays | None:
+    """Return what records forwards on a GPU; None on the CPU, which launches nothing, and where ranks should not.
+
+    Ranks: one rank, local.
+    """
+    group = groups.transformer_group
+    if device.type != "cuda" or (dist.get_world_size(group) > 1 and not records_exchanges(os.environ)):
+        return None
+    return ForwardReplays(GraphCapture(), num_begun=lambda: num_begun([group]), on_replayed=groups.replayed.add)
 
 
 def single_gpu_builder(stage: DiffusionStage) -> SingleGPUModelBuilder[AVTransformer]:

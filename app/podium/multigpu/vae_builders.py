@@ -12,35 +12,15 @@ from torch import Tensor
 
 from podium.geometry import LatentGrid
 from podium.models.builder import SingleGPUModelBuilder
+from podium.models.decode_plan import DecodePlan, Piece, Round, plan_decoding
 from podium.models.registry import Registry
-from podium.models.tiled_decoding import (
-    DecodedPart,
-    DecodePlan,
-    FramesDone,
-    PartDecoder,
-    Piece,
-    Round,
-    TileDone,
-    blend_rounds,
-    plan_decoding,
-)
-from podium.models.tiling import DimensionTilingConfig, TileCountConfig, TileSizeConfig, balanced_tile_split
+from podium.models.tiled_decoding import DecodedPart, FramesDone, PartDecoder, TileDone, blend_rounds
+from podium.models.tiling import TileCountConfig, TileSizeConfig
 from podium.models.weight_reader import OnProgress
 from podium.pipelines.blocks.slots import BuilderSlot, FrameDecoder, Preloads
 
-# Source: the original's overlap between ranks, in latent cells.
-DECODER_OVERLAP = 4
-
 # What a part is, to ranks that do not make it.
 _TILE, _FRAMES, _END = 1, 2, (0, 0, 0)
-
-
-def decoder_tiling(num_ranks: int) -> TileCountConfig:
-    """Return the tiling for a decoder on `num_ranks`: a tile a rank, in space alone, so that frames can leave early."""
-    height, width = balanced_tile_split(num_ranks)
-    return TileCountConfig(
-        height=DimensionTilingConfig(height, DECODER_OVERLAP), width=DimensionTilingConfig(width, DECODER_OVERLAP)
-    )
 
 
 class DistributedDecoder:

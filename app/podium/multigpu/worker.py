@@ -95,7 +95,7 @@ class Worker:
             self._report_crash(error)
             # The driver kills the fleet. To exit here would raise secondary errors on the other ranks.
             threading.Event().wait()
-        _leave()
+        _leave(runner)
 
     def _configure_logging(self) -> None:
         def job_id() -> int:
@@ -251,16 +251,17 @@ def _refusal(error: Exception) -> Body:
         return transport.pack((RunnerError(str(error), details="".join(traceback.format_exception(error))), None))
 
 
-def _leave() -> NoReturn:
+def _leave(runner: MGPURunner) -> NoReturn:
     """End the process: the groups under a limit, since destroying them may wait for a rank that does not come."""
     timer = threading.Timer(LEAVE_LIMIT_S, os._exit, args=(0,))
     timer.daemon = True
     timer.start()
-    try:
-        distributed.destroy_process_group()
-    except Exception:
-        # The process ends anyway, and its log says that it did so badly.
-        logger.warning("The process groups could not be destroyed.", exc_info=True)
+    for close in (runner.close, distributed.destroy_process_group):
+        try:
+            close()
+        except Exception:
+            # The process ends anyway, and its log says that it did so badly.
+            logger.warning("The runner or the process groups could not be closed.", exc_info=True)
     logging.shutdown()
     sys.stdout.flush()
     os._exit(0)

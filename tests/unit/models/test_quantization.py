@@ -43,8 +43,15 @@ Golden = dict[str, Tensor]
 def build(
     pack: Path, quantization: Quantization, *loras: LoraSpec, dtype: torch.dtype = torch.float32, in_fp8: bool = False
 ) -> AVTransformer:
-    builder = transformer_builder(pack / FILES[quantization], quantization=quantization, multiplies_in_fp8=in_fp8)
-    return builder.with_loras(loras).build(CPU, dtype)
+    builder = transformer_builder(pack / FILES[quantization], quantization=quantization)
+    model = builder.with_loras(loras).build(CPU, dtype)
+    for layer in fp8_layers(model):
+        layer.multiplies_in_fp8 = in_fp8
+    return model
+
+
+def fp8_layers(model: AVTransformer) -> list[Fp8Linear]:
+    return [layer for layer in model.modules() if isinstance(layer, Fp8Linear)]
 
 
 @torch.inference_mode()
@@ -157,6 +164,23 @@ def test_products_in_fp8_stay_within_five_hundredths_too(
     errors = [relative(a, b) for a, b in zip(ours, run(whole, data), strict=True)]
     print(f"{quantization}, products in fp8: video {errors[0]:.4f}, audio {errors[1]:.4f} of float32")
     assert max(errors) < 5e-2
+
+
+@pytest.mark.parametrize("quantization", QUANTISED)
+def test_compiled_blocks_multiply_in_fp8_where_their_codes_have_scales_and_their_device_can(
+    tiny_pack: Path, monkeypatch: pytest.MonkeyPatch, quantization: Quantization
+) -> None:
+    on_cpu = build(tiny_pack, quantization)
+    on_cpu.compile_blocks(backend="eager")
+    assert not any(layer.multiplies_in_fp8 for layer in fp8_layers(on_cpu))
+    able = build(tiny_pack, quantization)
+    # As on a GPU that can.
+    monkeypatch.setattr(Tensor, "is_cuda", property(lambda _: True))
+    able.compile_blocks(backend="eager")
+    assert {layer.multiplies_in_fp8 for layer in fp8_layers(able)} == {quantization is Quantization.FP8_SCALED}
+    for layer in fp8_layers(able):
+        layer._lacks_fp8 = True
+        assert not layer.gains_by_fp8
 
 
 @pytest.mark.parametrize("backend", ["eager", "aot_eager"])

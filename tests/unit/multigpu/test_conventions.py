@@ -9,9 +9,9 @@ import torch
 
 from podium.models.tiling import DimensionTilingConfig, TileCountConfig
 from podium.multigpu.attention import AttentionManager
+from podium.multigpu.decoder_tiling import decoder_tiling
 from podium.multigpu.sp_builder import SequenceParallelBuilder
 from podium.multigpu.tdp_builder import tdp_tiling
-from podium.multigpu.vae_builders import decoder_tiling
 from podium.multigpu.weight_tracker import TransformerWeightTracker
 from podium.pipelines.ti2vid_two_stages_hq import TI2VidTwoStagesHQPipeline
 

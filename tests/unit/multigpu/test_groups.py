@@ -49,3 +49,13 @@ def test_a_fleet_counts_its_groups_and_its_teams() -> None:
     assert count() == 10
     assert groups.teams.find(2) is team
     assert groups.teams.find(4) is None
+
+
+def test_a_fleet_counts_what_replays_began_and_takes_back_what_was_only_tried() -> None:
+    group = Group(5)
+    groups = NCCLGroups(group, group, group, group)  # type: ignore[arg-type]
+    count = collective_counter(groups)
+    groups.replayed.add(9)
+    assert count() == 14
+    groups.replayed.add(-9)
+    assert count() == 5

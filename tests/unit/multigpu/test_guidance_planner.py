@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,21 +29,48 @@ def step(num_ranks: int, num_tokens: int = 6144, link: LinkKind = LinkKind.NVLIN
 
 @pytest.mark.parametrize(
     ("num_ranks", "num_tokens", "measured_ms"),
-    [(1, 6144, 373), (1, 24576, 1985), (2, 6144, 238), (2, 24576, 1111)],
+    [(1, 6144, 338.5), (1, 24576, 1894.9), (2, 6144, 207.3), (2, 24576, 1035.9)],
 )
-def test_a_forward_is_reckoned_within_a_tenth_of_what_was_measured(
+def test_a_forward_is_reckoned_within_a_fiftieth_of_what_was_measured(
     num_ranks: int, num_tokens: int, measured_ms: float
 ) -> None:
-    assert forward_ms(step(num_ranks, num_tokens), num_ranks) == pytest.approx(measured_ms, rel=0.1)
+    assert forward_ms(step(num_ranks, num_tokens), num_ranks) == pytest.approx(measured_ms, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("num_ranks", "num_tokens", "measured_ms"), [(2, 6144, 179.5), (4, 6144, 100.8), (8, 6144, 62.7), (8, 24576, 261.2)]
+)
+def test_a_recorded_share_is_reckoned_within_a_fiftieth_of_what_was_measured_without_messages(
+    num_ranks: int, num_tokens: int, measured_ms: float
+) -> None:
+    case = step(num_ranks, num_tokens, records_exchanges=True)
+    exchanged_ms = forward_ms(case, num_ranks) - measured_ms
+    launched = replace(case, records_exchanges=False)
+    assert forward_ms(launched, num_ranks) >= forward_ms(case, num_ranks)
+    assert abs(exchanged_ms - messages_ms(case)) < 0.02 * measured_ms
+
+
+def messages_ms(case: GuidedStep) -> float:
+    # What the link makes of a forward is all that is left of it on devices of no slowness.
+    return forward_ms(replace(case, slowness=0.0), case.num_ranks)
 
 
 def test_eight_ranks_over_wires_take_four_teams_of_two() -> None:
     plan = plan_guidance(step(8))
     assert (plan.mode, plan.num_teams) == (GuidanceMode.MESH, 4)
     one_by_one = plan_guidance(step(8), GuidanceMode.SEQUENTIAL)
-    # 420 against 198 ms were measured without messages.
-    assert one_by_one.step_ms > 420
+    # The host launches one forward after the other there; a team's share is large enough for it.
+    assert one_by_one.step_ms > 400
     assert plan.step_ms < 0.6 * one_by_one.step_ms
+
+
+def test_recorded_passes_need_no_batch_where_the_host_would_be_late() -> None:
+    assert plan_guidance(step(1, 1024)).mode is GuidanceMode.SEQUENTIAL
+    eight = step(8, records_exchanges=True)
+    assert plan_guidance(eight).step_ms < plan_guidance(step(8), GuidanceMode.SEQUENTIAL).step_ms
+    assert plan_guidance(eight, GuidanceMode.SEQUENTIAL).step_ms < 0.8 * plan_guidance(
+        step(8), GuidanceMode.SEQUENTIAL
+    ).step_ms  # fmt: skip
 
 
 def test_four_ranks_run_a_pass_each() -> None:
@@ -64,10 +93,11 @@ def test_a_team_is_reckoned_by_its_own_link() -> None:
 
 
 def test_a_batch_that_does_not_fit_is_not_taken() -> None:
-    roomy = step(1, 1024)
+    # Five ranks and two passes: a team each would leave three of them idle.
+    roomy = step(5, num_passes=2)
     assert plan_guidance(roomy).mode is GuidanceMode.BATCHED
     batch = GuidancePlan(GuidanceMode.BATCHED)
-    tight = step(1, 1024, free_bytes=activation_bytes(roomy, batch) - 1)
+    tight = step(5, num_passes=2, free_bytes=activation_bytes(roomy, batch) - 1)
     assert plan_guidance(tight).mode is GuidanceMode.SEQUENTIAL
     # Whoever asks for it gets it.
     assert plan_guidance(tight, GuidanceMode.BATCHED).mode is GuidanceMode.BATCHED

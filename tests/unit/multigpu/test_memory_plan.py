@@ -17,15 +17,13 @@ from podium.jobs import Phase, PipelineKind, Quantization
 from podium.models.pack import DecoderKind, resolve_pack
 from podium.models.residency import ModelPart, Place, ResidencyPlan
 from podium.models.text_encoder import embeddings_processor_builder, text_encoder_builder
-from podium.models.tiled_decoding import plan_decoding
-from podium.models.tiling import TileSizeConfig, balanced_tile_split
 from podium.models.tokenizer import MAX_PROMPT_TOKENS
 from podium.models.transformer.builder import transformer_builder
 from podium.models.transformer.config import TransformerConfig
 from podium.models.transformer.inputs import StreamInput, Timesteps
 from podium.models.transformer.model import AVTransformer, Ropes
 from podium.multigpu import memory_activations
-from podium.multigpu.memory_activations import PlannedJob, _split, decoding_bytes, forward_bytes
+from podium.multigpu.memory_activations import PlannedJob, decoding_bytes, forward_bytes
 from podium.multigpu.memory_parts import ModelMemory, weigh_model
 from podium.multigpu.memory_plan import (
     CONTEXT_BYTES,
@@ -252,13 +250,8 @@ def test_the_planned_activations_are_those_that_live_in_a_forward_of_true_width(
     assert planned <= live * 1.08
 
 
-def test_the_planned_tiles_are_those_of_the_decoder() -> None:
-    sizes = TileSizeConfig()
-    assert (sizes.num_frames, sizes.long_side_px) == (memory_activations.TILE_FRAMES, memory_activations.TILE_PX)
+def test_the_planned_prompt_is_as_long_as_the_tokenizer_allows() -> None:
     assert memory_activations.MAX_PROMPT_TOKENS == MAX_PROMPT_TOKENS
-    assert [_split(n) for n in range(1, 17)] == [balanced_tile_split(n) for n in range(1, 17)]
-    for frames in (9, 16, 31, 61):
-        assert plan_decoding(LatentGrid(frames, 34, 60), sizes).window <= memory_activations.TILE_FRAMES
 
 
 def test_the_planned_bucket_is_the_tracker_s() -> None:
@@ -266,7 +259,7 @@ def test_the_planned_bucket_is_the_tracker_s() -> None:
 
 
 def test_decoding_takes_no_more_for_a_longer_clip() -> None:
-    short, long = (decoding_bytes(model(), PlannedJob(replace(CLIP, num_frames=n), 1), 1) for n in (81, 801))
+    short, long = (decoding_bytes(model(), PlannedJob(replace(CLIP, num_frames=n), 1), 0) for n in (161, 801))
     assert short == long
 
 

@@ -24,7 +24,6 @@ def transformer_builder(
     registry: Registry | None = None,
     *,
     quantization: Quantization | str = Quantization.NONE,
-    multiplies_in_fp8: bool = False,
 ) -> SingleGPUModelBuilder[AVTransformer]:
     """Return the builder of the transformer inside a monolith or a split transformer file.
 
@@ -32,14 +31,12 @@ def transformer_builder(
         checkpoint_path: The file.
         registry: Where loaded weights are kept.
         quantization: How the weights are held; a build refuses a file that does not fit it.
-        multiplies_in_fp8: Have fp8 layers round their inputs to fp8 too and multiply in it, instead of turning their
-            weights into the inputs' type.
 
     Raises:
         ValueError: `quantization` is none of `Quantization`.
     """
     asked = Quantization(quantization)
-    maker = _TransformerMaker(asked, multiplies_in_fp8)
+    maker = _TransformerMaker(asked)
     return SingleGPUModelBuilder((checkpoint_path,), TRANSFORMER, maker, registry, policy=policy_of(asked))
 
 
@@ -47,7 +44,6 @@ def transformer_builder(
 class _TransformerMaker:
     # A value, so that builders of one file compare equal.
     quantization: Quantization
-    multiplies_in_fp8: bool
 
     def __call__(self, headers: Headers) -> AVTransformer:
         header = headers[0]
@@ -60,9 +56,7 @@ class _TransformerMaker:
             layers = frozenset(name for name, layer in model.named_modules() if _is_cast(name, layer))
         if self.quantization is not Quantization.NONE:
             has_scales = self.quantization is Quantization.FP8_SCALED
-            quantise_linears(
-                model, layers, header.path, has_scales=has_scales, multiplies_in_fp8=self.multiplies_in_fp8
-            )
+            quantise_linears(model, layers, header.path, has_scales=has_scales)
         return model
 
 

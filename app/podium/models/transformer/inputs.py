@@ -133,6 +133,11 @@ class Perturbations:
         )
 
     @property
+    def is_alike(self) -> bool:
+        """Return whether every operation is kept by all samples or by none."""
+        return _SOME not in map(_kind, (self.video, self.audio, self.isolated))
+
+    @property
     def _audio_blocks(self) -> frozenset[int]:
         return self.blocks if self.audio_blocks is None else self.audio_blocks
 

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from podium.models.quantized_linear import Fp8Linear
 from podium.models.transformer.block import StreamModulation, StreamState, TransformerBlock
 from podium.models.transformer.config import StreamConfig, TransformerConfig
 from podium.models.transformer.inputs import Perturbations, RotaryTables, StreamInput
@@ -111,6 +112,8 @@ class AVTransformer(nn.Module):
     def compile_blocks(self, backend: str | Callable[..., Any] = "inductor", *, keeps_order: bool = False) -> None:
         """Have the blocks compiled at their first forward of each shape; weights written in place later stay good.
 
+        Layers of fp8 codes with scales multiply in fp8 from then on, where their device is faster so.
+
         Args:
             backend: Of `torch.compile`.
             keeps_order: Run what a block does in the order in which it is written, so that what begins early to be done
@@ -122,6 +125,9 @@ class AVTransformer(nn.Module):
         # A day's work has more sizes than torch's limit for one function, after which it falls back silently.
         torch._dynamo.config.recompile_limit = _MAX_SHAPES  # noqa: SLF001 - it has no public name
         options = {_MEMORY_ORDER: False} if keeps_order and _MEMORY_ORDER in torch._inductor.list_options() else None  # noqa: SLF001 - the same
+        for layer in self.transformer_blocks.modules():
+            if isinstance(layer, Fp8Linear):
+                layer.multiplies_in_fp8 = layer.gains_by_fp8
         for block in self.transformer_blocks:
             block.compile(backend=backend, dynamic=False, options=options)
 

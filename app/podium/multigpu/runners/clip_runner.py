@@ -6,6 +6,7 @@ one encodes prompts for all, blends, writes and reports.
 
 from __future__ import annotations
 
+import os
 import runpy
 import sys
 import time
@@ -19,6 +20,7 @@ import torch
 import torch.distributed as dist
 
 from podium.errors import PodiumError
+from podium.geometry import ClipFormat
 from podium.heap import give_back_freed
 from podium.jobs import (
     DurationRequest,
@@ -35,17 +37,20 @@ from podium.models.duration_head import duration_head_builder
 from podium.models.paths import ModelPaths
 from podium.models.registry import Registry, StateDictRegistry
 from podium.models.residency import Place, ResidencyPlan
+from podium.models.transformer.replay import ForwardReplays
+from podium.models.transformer.replay_limits import records_exchanges
 from podium.multigpu.agreement import agree_every
 from podium.multigpu.attention import AttentionManager
 from podium.multigpu.boundary import FleetBoundary
+from podium.multigpu.decoder_tiling import decoder_tiling
 from podium.multigpu.errors import RunnerError
 from podium.multigpu.gemma_builders import AccelerateGemmaBuilder
 from podium.multigpu.links import LinkKind
 from podium.multigpu.residence import Residence
 from podium.multigpu.runner import MGPURunner
 from podium.multigpu.sequence_layout import DEFAULT_MAX_TOKENS, check_num_tokens, num_frames_behind
-from podium.multigpu.transformer_spread import TransformerSpread, single_gpu_builder
-from podium.multigpu.vae_builders import DistributedDecoderBuilder, decoder_tiling
+from podium.multigpu.transformer_spread import TransformerSpread, make_replays, single_gpu_builder
+from podium.multigpu.vae_builders import DistributedDecoderBuilder
 from podium.multigpu.waiting import ResidentBuilder
 from podium.multigpu.weight_tracker import TransformerWeightTracker
 from podium.pipelines.assembly import Loadable
@@ -140,6 +145,8 @@ class ClipRunner(MGPURunner, Generic[P]):
         )
         self._open_pipeline(quantization, DTYPES[dtype])
         self._max_tokens = max_tokens
+        self._replays = self._make_replays()
+        self._recorded_clip: ClipFormat | None = None
         text_encoder = self._spread_prompts(DTYPES[dtype])
         tracker = self._spread_transformer(DTYPES[dtype], is_compiled=is_compiled)
         decoders = self._settle_decoders()
@@ -149,6 +156,7 @@ class ClipRunner(MGPURunner, Generic[P]):
         self.job.begin_phase(Phase.LOADING)
         self._pipeline.load()
         self._previewer, self._stage_clips = self._make_previews(preview_folder)
+        self._give_back_loaded()
 
     def __call__(
         self,
@@ -196,6 +204,11 @@ class ClipRunner(MGPURunner, Generic[P]):
             # Pipelines refuse alike on all ranks: from the request and from files that all of them see.
             raise RunnerError(error.message, details=error.details) from error
 
+    def close(self) -> None:
+        """Forget the recorded forwards: NCCL waits for those that still hold its collectives."""
+        if self._replays is not None:
+            self._replays.clear()
+
     def _move_parts(self, residency: ResidencyPlan) -> Iterator[JobEvent]:
         # Ranks: every rank. Collectives: those of reading what is not there yet.
         if residency == self._residence.plan:
@@ -211,9 +224,15 @@ class ClipRunner(MGPURunner, Generic[P]):
         self._residence.preload(self._boundary.on_progress)
         if self._previewer is not None:
             self._previewer.use_decoder(self._preview_decoder())
-        give_back_freed()
+        self._give_back_loaded()
         if self.rank == 0:
             yield PhaseEnded(Phase.LOADING, time.perf_counter() - began_s)
+
+    def _give_back_loaded(self) -> None:
+        # What reading took beside what was read: the first job's pieces would not fit it, and come on top.
+        give_back_freed()
+        if self.device.type != "cpu":
+            torch.accelerator.empty_cache()
 
     def _exercise(self) -> None:
         # Ranks: every rank. Collectives: one sum over the transformer group.
@@ -272,6 +291,10 @@ class ClipRunner(MGPURunner, Generic[P]):
                 "Start a fleet for that one."
             )
         check_num_tokens(request.clip, self._max_tokens, num_pictures=num_frames_behind(request))
+        if request.clip != self._recorded_clip:
+            # What another size has left recorded is not in this job's plan.
+            self._recorded_clip = request.clip
+            self.close()
         made_with = {"attention_backend": ATTENTION_BACKEND, **self._arrange(request)}
         context = ReportContext(
             {**parameters, **made_with},
@@ -337,14 +360,19 @@ class ClipRunner(MGPURunner, Generic[P]):
                 video.head_dim,
                 dtype,
                 group,
+                records_exchanges=records_exchanges(os.environ),
                 sends_values_ahead=self.groups.links.get(self.world_size) in (LinkKind.PEER, LinkKind.HOST),
             ),
             self._registry,
             tracker,
             is_compiled,
+            self._replays,
         )
         self._spread_stages(spread)
         return tracker
+
+    def _make_replays(self) -> ForwardReplays | None:
+        return make_replays(self.groups, self.device)
 
     def _spread_decoder(self) -> None:
         decoder = self._pipeline.video_decoder
