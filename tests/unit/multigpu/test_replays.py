@@ -375,6 +375,23 @@ def test_the_kind_that_was_used_longest_ago_is_forgotten(
 
 
 @torch.inference_mode()
+@pytest.mark.parametrize(("sizes", "num_captures"), [(("a", "a", "a"), 1), (("a", "b", "a"), 3)])
+def test_a_job_of_another_size_lets_go_of_what_was_recorded(
+    model: AVTransformer,
+    spread: SequenceParallelTransformer,
+    replays: ForwardReplays,
+    sizes: tuple[str, ...],
+    num_captures: int,
+) -> None:
+    stage = make_stage(model)
+    for size in sizes:
+        replays.begin_job(size)
+        for _ in range(2):
+            spread(*inputs_of(spread, stage))
+    assert replays.num_captures == num_captures
+
+
+@torch.inference_mode()
 def test_nothing_is_left_of_recordings_that_were_let_go(
     model: AVTransformer, spread: SequenceParallelTransformer, replays: ForwardReplays
 ) -> None:

@@ -87,6 +87,7 @@ class ForwardReplays:
         self._num_begun, self._on_replayed = num_begun, on_replayed
         self._entries: OrderedDict[Hashable, _Entry] = OrderedDict()
         self._num_captures = 0
+        self._size: Hashable = None
 
     @property
     def num_captures(self) -> int:
@@ -136,6 +137,12 @@ class ForwardReplays:
         entry.replay()
         video_v, audio_v = entry.filled
         return video_v.clone(), audio_v.clone()
+
+    def begin_job(self, size: Hashable) -> None:
+        """Forget what jobs of another size have left: no memory plan counts it."""
+        if size != self._size:
+            self._size = size
+            self.clear()
 
     def clear(self) -> None:
         """Forget everything recorded, and give its memory back."""

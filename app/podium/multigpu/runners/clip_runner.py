@@ -20,7 +20,6 @@ import torch
 import torch.distributed as dist
 
 from podium.errors import PodiumError
-from podium.geometry import ClipFormat
 from podium.heap import give_back_freed
 from podium.jobs import (
     DurationRequest,
@@ -146,7 +145,6 @@ class ClipRunner(MGPURunner, Generic[P]):
         self._open_pipeline(quantization, DTYPES[dtype])
         self._max_tokens = max_tokens
         self._replays = self._make_replays()
-        self._recorded_clip: ClipFormat | None = None
         text_encoder = self._spread_prompts(DTYPES[dtype])
         tracker = self._spread_transformer(DTYPES[dtype], is_compiled=is_compiled)
         decoders = self._settle_decoders()
@@ -291,10 +289,8 @@ class ClipRunner(MGPURunner, Generic[P]):
                 "Start a fleet for that one."
             )
         check_num_tokens(request.clip, self._max_tokens, num_pictures=num_frames_behind(request))
-        if request.clip != self._recorded_clip:
-            # What another size has left recorded is not in this job's plan.
-            self._recorded_clip = request.clip
-            self.close()
+        if self._replays is not None:
+            self._replays.begin_job(request.clip)
         made_with = {"attention_backend": ATTENTION_BACKEND, **self._arrange(request)}
         context = ReportContext(
             {**parameters, **made_with},
