@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -15,7 +14,6 @@ from torch import Tensor
 from podium.jobs import GuidanceMode, GuidanceSpec
 from podium.models.registry import StateDictRegistry
 from podium.models.transformer.builder import transformer_builder
-from podium.models.transformer.replay_limits import records_exchanges
 from podium.multigpu import guidance_parallel
 from podium.multigpu.agreement import agree_every
 from podium.multigpu.attention import AttentionManager
@@ -81,14 +79,7 @@ def guided_pipeline(
     inner = transformer_builder(pack.model_paths.checkpoint_path, registry)
     config = inner.make_empty_module().config
     group = groups.transformer_group
-    manager = AttentionManager(
-        1000,
-        config.video.num_heads,
-        config.video.head_dim,
-        torch.float32,
-        group,
-        records_exchanges=records_exchanges(os.environ),
-    )
+    manager = AttentionManager(1000, config.video.num_heads, config.video.head_dim, torch.float32, group)
     tracker = TransformerWeightTracker(group, control_group=groups.control_group)
     replays = make_replays(groups, device)
     builder = SequenceParallelBuilder(inner, manager, registry, tracker, replays=replays)

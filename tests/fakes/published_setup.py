@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from podium.models.registry import StateDictRegistry
-from podium.models.tiling import DimensionTilingConfig, TileCountConfig, balanced_tile_split
+from podium.models.tile_layout import DimensionTilingConfig, TileCountConfig, balanced_tile_split
 from podium.multigpu.attention import AttentionManager
 from podium.multigpu.bp_gemma_builder import BatchParallelGemmaBuilder
 from podium.multigpu.gemma_builders import AccelerateGemmaBuilder

@@ -15,8 +15,8 @@ from torch.distributed import ProcessGroup
 from podium.geometry import ClipFormat
 from podium.models.diffusion_decoder import frame_decoder_builder
 from podium.models.registry import StateDictRegistry
+from podium.models.tile_layout import DimensionTilingConfig, TileCountConfig, TileSizeConfig
 from podium.models.tiled_decoding import DecodedPart, FramesDone, decode_parts
-from podium.models.tiling import DimensionTilingConfig, TileCountConfig, TileSizeConfig
 from podium.models.transformer.builder import transformer_builder
 from podium.models.transformer.inputs import StreamInput, TokenLevels
 from podium.models.transformer.model import AVTransformer, Ropes

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import torch
 
+from podium.models.tile_layout import TileSizeConfig
 from podium.models.tiled_decoding import FramesDone, decode_parts
-from podium.models.tiling import TileSizeConfig
 from podium.models.video_vae import video_decoder_builder
 
 

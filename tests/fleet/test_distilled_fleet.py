@@ -49,6 +49,19 @@ def paths(tiny_pack: Path) -> ModelPaths:
     )
 
 
+def start_fleet(runner: RunnerRef, num_ranks: int, paths: ModelPaths, folder: Path) -> MGPUController:
+    fleet = MGPUController(runner, cpu_ranks=num_ranks, log_folder=folder)
+    fleet.start(
+        timeout=120,
+        checkpoint_path=paths.checkpoint_path,
+        gemma_root=paths.gemma_root,
+        spatial_upsampler_path=paths.spatial_upsampler_path,
+        dtype="float32",
+        preview_folder=folder,
+    )
+    return fleet
+
+
 @pytest.fixture(scope="module")
 def distilled(
     _warm_forkserver: None, paths: ModelPaths, tmp_path_factory: pytest.TempPathFactory
@@ -57,17 +70,7 @@ def distilled(
 
     def get(num_ranks: int) -> MGPUController:
         if num_ranks not in fleets:
-            folder = tmp_path_factory.mktemp("previews")
-            fleet = MGPUController(RUNNER, cpu_ranks=num_ranks, log_folder=folder)
-            fleet.start(
-                timeout=120,
-                checkpoint_path=paths.checkpoint_path,
-                gemma_root=paths.gemma_root,
-                spatial_upsampler_path=paths.spatial_upsampler_path,
-                dtype="float32",
-                preview_folder=folder,
-            )
-            fleets[num_ranks] = fleet
+            fleets[num_ranks] = start_fleet(RUNNER, num_ranks, paths, tmp_path_factory.mktemp("previews"))
         return fleets[num_ranks]
 
     yield get
@@ -148,16 +151,7 @@ def test_recorded_forwards_make_the_clip_that_others_make_with_every_set_of_lora
     tmp_path: Path,
     num_ranks: int,
 ) -> None:
-    fleet = MGPUController(
-        RunnerRef("tests.fakes.reruns:RerunDistilledRunner"), cpu_ranks=num_ranks, log_folder=tmp_path
-    )
-    fleet.start(
-        timeout=120,
-        checkpoint_path=paths.checkpoint_path,
-        gemma_root=paths.gemma_root,
-        spatial_upsampler_path=paths.spatial_upsampler_path,
-        dtype="float32",
-    )
+    fleet = start_fleet(RunnerRef("tests.fakes.reruns:RerunDistilledRunner"), num_ranks, paths, tmp_path)
     try:
         # A picture gives the first frame's tokens another noise level: two stages more to record.
         for variant, num_recorded in (("neither", 2), ("LoRAs", 2), ("an image", 4), ("neither", 4)):

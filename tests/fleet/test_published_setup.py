@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from podium.models.tiling import DimensionTilingConfig, TileCountConfig
+from podium.models.tile_layout import DimensionTilingConfig, TileCountConfig
 from podium.multigpu import SymmetricRunnerError
 from podium.multigpu.tdp_builder import TiledDataParallelBuilder
 from podium.multigpu.weight_tracker import TransformerWeightTracker

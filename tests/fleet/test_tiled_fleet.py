@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 
 from podium.models.diffusion_decoder import frame_decoder_builder
+from podium.models.tile_layout import TileSizeConfig
 from podium.models.tiled_decoding import DecodedPart, FramesDone, TileDone
-from podium.models.tiling import TileSizeConfig
 from podium.models.transformer.builder import transformer_builder
 from podium.models.video_vae import video_decoder_builder
 from podium.multigpu import SymmetricRunnerError

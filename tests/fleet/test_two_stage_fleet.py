@@ -34,7 +34,7 @@ from podium.jobs import (
 )
 from podium.media.clip_reader import read_clip_info, read_parameters
 from podium.models.paths import ModelPaths
-from podium.models.tiling import DimensionTilingConfig, TileCountConfig
+from podium.models.tile_layout import DimensionTilingConfig, TileCountConfig
 from podium.multigpu import JobCancelled, MGPUController, RunnerRef, SymmetricRunnerError
 from podium.multigpu.tdp_builder import TDP_OVERLAP, TiledDataParallelBuilder
 from podium.multigpu.weight_tracker import TransformerWeightTracker

@@ -14,8 +14,8 @@ import torch.distributed as dist
 from torch import Tensor
 
 from podium.geometry import ClipFormat
+from podium.models.tile_layout import TileSizeConfig
 from podium.models.tiled_decoding import FramesDone, PixelDecoder, decode_parts
-from podium.models.tiling import TileSizeConfig
 from podium.multigpu import MGPURunner
 from podium.multigpu.decoder_tiling import decoder_tiling
 from podium.multigpu.vae_builders import DistributedDecoder

@@ -6,7 +6,6 @@ then diffusers' class on the first rank. All of it compiled block by block. No p
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,11 +18,11 @@ from podium.geometry import ClipFormat
 from podium.jobs import GuidanceMode
 from podium.models.transformer.inputs import StreamInput
 from podium.models.transformer.replay import ForwardReplays, GraphCapture
-from podium.models.transformer.replay_limits import RECORDS_EXCHANGES, records_exchanges
 from podium.multigpu import MGPURunner
 from podium.multigpu.attention import AttentionManager
 from podium.multigpu.guidance_parallel import GuidanceParallel, transformer_size
 from podium.multigpu.sp_builder import SequenceParallelTransformer
+from podium.multigpu.transformer_spread import make_replays
 from podium.pipelines.guidance import CONDITIONED, Pass
 from podium.pipelines.samplers import Denoised
 
@@ -84,20 +83,16 @@ class ForwardRunner(MGPURunner):
     def setup(self, *, is_small: bool, folder: Path) -> None:
         self._scale = scale = scale_of(is_small=is_small)
         self._is_small = is_small
-        self._kept: list[ForwardReplays] = []
         self._model = random_builder(scale, folder / f"rank-{self.rank}").build(self.device, DTYPE)
         compile_blocks(self._model, scale.backend)
         groups, config = self.groups, scale.config
         self._manager = AttentionManager(
-            100_000,
-            config.video.num_heads,
-            config.video.head_dim,
-            DTYPE,
-            groups.transformer_group,
-            records_exchanges=records_exchanges(os.environ),
+            100_000, config.video.num_heads, config.video.head_dim, DTYPE, groups.transformer_group
         )
         self._alone = self._manager.for_team(None)
-        self._transformer = SequenceParallelTransformer(self._model, self._manager, self._replaying())
+        replays = make_replays(groups, self.device)
+        self._kept: list[ForwardReplays] = [] if replays is None else [replays]
+        self._transformer = SequenceParallelTransformer(self._model, self._manager, replays)
         self._guidance = GuidanceParallel(self._manager, groups, transformer_size(config, DTYPE))
         self._guidance.open_teams()
 
@@ -110,11 +105,11 @@ class ForwardRunner(MGPURunner):
         for replays in self._kept:
             replays.clear()
 
-    def _replaying(self, **limits: int) -> ForwardReplays | None:
+    def _replaying(self) -> ForwardReplays | None:
         # On the CPU there is nothing to record, and the figures are those of forwards as they are.
         if self.device.type == "cpu":
             return None
-        self._kept.append(ForwardReplays(GraphCapture(), **limits))
+        self._kept.append(ForwardReplays(GraphCapture(), most_tokens=100_000))
         return self._kept[-1]
 
     @torch.inference_mode()
@@ -128,7 +123,7 @@ class ForwardRunner(MGPURunner):
             yield Figure(f"{title}: the first forward, compiling", first_s, "s")
             launched_ms = median_ms(call, self.device, num_warm=4)
             yield Figure(f"{title}: a forward, launched by the host", launched_ms, "ms")
-            replays = self._replaying(most_tokens=100_000)
+            replays = self._replaying()
             call = forward_call(
                 scale, SequenceParallelTransformer(self._model, self._manager, replays), self._model, clip
             )
@@ -147,11 +142,10 @@ class ForwardRunner(MGPURunner):
             video.head_dim,
             DTYPE,
             self.groups.transformer_group,
-            records_exchanges=True,
             sends_values_ahead=True,
         )
         compile_blocks(self._model, self._scale.backend, keeps_order=True)
-        for how, replays in (("launched by the host", None), ("replayed", self._replaying(most_tokens=100_000))):
+        for how, replays in (("launched by the host", None), ("replayed", self._replaying())):
             transformer = SequenceParallelTransformer(self._model, manager, replays)
             call = forward_call(self._scale, transformer, self._model, clip)
             call()
@@ -240,8 +234,6 @@ def replays(bench: Bench) -> None:
 
 
 def _measure(bench: Bench, part: str) -> None:
-    if part == "replays":
-        os.environ[RECORDS_EXCHANGES] = "1"
     with bench.fleet(RUNNER, folder=bench.folder) as fleet:
         tell(Figure("links", " ".join(fleet.links.sentences()) or "none"))
         tell_all(fleet.stream(part=part))

@@ -10,7 +10,6 @@ What is held is told apart: `alive` is what tensors have, `taken` what torch has
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -25,9 +24,8 @@ from podium.geometry import ClipFormat
 from podium.jobs import LoraSpec, Phase
 from podium.models.registry import StateDictRegistry
 from podium.models.residency import ModelPart
+from podium.models.tile_layout import TileSizeConfig
 from podium.models.tiled_decoding import decode_parts
-from podium.models.tiling import TileSizeConfig
-from podium.models.transformer.replay_limits import records_exchanges
 from podium.multigpu import MGPURunner
 from podium.multigpu.attention import AttentionManager
 from podium.multigpu.decoder_tiling import decoder_tiling
@@ -80,14 +78,7 @@ class PlanRunner(MGPURunner):
         self._builder, self._registry = random_builder(self._scale, own), StateDictRegistry()
         self._tracker = TransformerWeightTracker(groups.transformer_group, control_group=groups.control_group)
         self._model = self._tracker.build(self._builder, self._registry, (self.device, DTYPE)).module
-        manager = AttentionManager(
-            100_000,
-            video.num_heads,
-            video.head_dim,
-            DTYPE,
-            groups.transformer_group,
-            records_exchanges=records_exchanges(os.environ),
-        )
+        manager = AttentionManager(100_000, video.num_heads, video.head_dim, DTYPE, groups.transformer_group)
         self._replays = make_replays(groups, self.device)
         self._transformer = SequenceParallelTransformer(self._model, manager, self._replays)
         self._networks = random_networks(own / "pack", self.device, is_small=is_small)

@@ -49,7 +49,7 @@ class LonelyManager(AttentionManager):
     """The first rank of a fleet that is nobody else."""
 
     def __init__(self, scale: Scale, num_ranks: int) -> None:
-        super().__init__(100_000, scale.num_heads, scale.head_dim, DTYPE, None, records_exchanges=True)
+        super().__init__(100_000, scale.num_heads, scale.head_dim, DTYPE, None)
         self.num_ranks = num_ranks
         self._heads = split_heads(scale.num_heads, num_ranks)
         self._layout = TokenLayout(0, num_ranks, 0)

@@ -42,8 +42,8 @@ from podium.models.key_maps import DIFFUSION_DECODER, FRAME_DECODER, has_diffusi
 from podium.models.latent_statistics import LatentStatistics
 from podium.models.neighborhood_attention import Axis, Neighborhood
 from podium.models.registry import Registry
+from podium.models.tile_layout import TileSizeConfig
 from podium.models.tiled_decoding import DecodedPart, FramesDone, TileDone
-from podium.models.tiling import TileSizeConfig
 from podium.models.video_vae import VideoDecoder
 
 _NUM_FREQUENCIES = 256

@@ -15,7 +15,8 @@ from torch import Tensor
 
 from podium.geometry import SPACE_FACTOR, LatentGrid
 from podium.models.decode_plan import Cut, DecodePlan, Piece, SideTile, plan_decoding
-from podium.models.tiling import TileSizeConfig, causal_frame_masks, trapezoid_masks
+from podium.models.tile_layout import TileSizeConfig
+from podium.models.tiling import causal_frame_masks, trapezoid_masks
 
 
 class PixelDecoder(Protocol):
@@ -96,6 +97,7 @@ def blend_rounds(
     Yields:
         A `TileDone` after every round but the last, then what is complete.
     """
+    # At the call and not at the first frame: beside the plan they alone grow with the clip, by some bytes a frame.
     return _blended(plan, decode_round, like_BCFHW, _BlendWeights(plan))
 
 

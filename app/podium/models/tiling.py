@@ -13,28 +13,7 @@ import torch
 from torch import Tensor
 
 from podium.geometry import TIME_FACTOR
-from podium.models.tile_layout import (
-    DimensionTilingConfig,
-    Span,
-    TileCountConfig,
-    TileSizeConfig,
-    balanced_tile_split,
-    causal_spans,
-    split_cells,
-)
-
-__all__ = [
-    "DimensionTilingConfig",
-    "Span",
-    "TileCountConfig",
-    "TileMask",
-    "TileSizeConfig",
-    "balanced_tile_split",
-    "causal_frame_masks",
-    "causal_spans",
-    "split_cells",
-    "trapezoid_masks",
-]
+from podium.models.tile_layout import Span
 
 
 @dataclass(frozen=True, slots=True)

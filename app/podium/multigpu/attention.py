@@ -39,7 +39,6 @@ class AttentionManager:
         tensor_dtype: Of the exchanged heads.
         group: The transformer's group; None for a single process.
         copy_out_: Return compact copies instead of views of what was received, for callers that keep what they get.
-        records_exchanges: Let forwards be recorded with their exchanges, where the backend's devices make them.
         sends_values_ahead: Send the values in a message of their own, while queries and keys are still made. Between
             devices without a fast link that hides a quarter of the traffic; between others one message fewer is better.
 
@@ -56,7 +55,6 @@ class AttentionManager:
         group: dist.ProcessGroup | None,
         copy_out_: bool = False,  # noqa: FBT001, FBT002 - the published signature
         *,
-        records_exchanges: bool = False,
         sends_values_ahead: bool = False,
     ) -> None:
         self.group = group
@@ -70,7 +68,6 @@ class AttentionManager:
         self._copy_out = copy_out_
         self._group_name: str = "" if group is None else group.group_name
         self._is_gloo = group is not None and dist.get_backend(group) == "gloo"
-        self._records_exchanges = records_exchanges
         self._layout = TokenLayout(0, self.num_ranks, self.rank)
         self._active = self
         # The same objects for ever, or compiled blocks would take each new one for a reason to compile again.
@@ -86,7 +83,7 @@ class AttentionManager:
     @property
     def can_be_recorded(self) -> bool:
         """Return whether a forward can be recorded: what gloo does between devices, the host does."""
-        return self.num_ranks == 1 or (self._records_exchanges and not self._is_gloo)
+        return self.num_ranks == 1 or not self._is_gloo
 
     @property
     def active(self) -> AttentionManager:
@@ -102,7 +99,6 @@ class AttentionManager:
             self._dtype,
             group,
             self._copy_out,
-            records_exchanges=self._records_exchanges,
             sends_values_ahead=self.sends_values_ahead,
         )
 

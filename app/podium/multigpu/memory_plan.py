@@ -27,7 +27,7 @@ from podium.multigpu.memory_activations import (
 from podium.multigpu.memory_parts import ModelMemory
 from podium.multigpu.memory_recordings import NO_RECORDINGS, Recordings, stages_of
 from podium.multigpu.memory_segments import segment_bytes
-from podium.multigpu.ownership import owner_of, shares_of
+from podium.multigpu.ownership import owned_sizes
 
 CONTEXT_BYTES = 1310 * 10**6
 """What a process holds on its GPU beside tensors: its CUDA context, the libraries' code and workspaces.
@@ -195,13 +195,9 @@ class _Setting:
     @classmethod
     def of(cls, model: ModelMemory, room: Room, num_ranks: int) -> _Setting:
         sizes = model.transformer_bytes
-        if room.is_on_cpu:
-            return cls(model, room, model.working_bytes, shares_of(sizes, num_ranks))
-        # Tensors come one by one, the working ones in the files' order and the clean ones as copies of them.
-        own: list[list[int]] = [[] for _ in range(num_ranks)]
-        for name, num_bytes in sizes.items():
-            own[owner_of(name, num_ranks)].append(num_bytes)
-        return cls(model, room, segment_bytes(sizes.values()), tuple(map(segment_bytes, own)))
+        # On a GPU tensors come one by one, the working ones in the files' order and the clean ones as copies of them.
+        taken = sum if room.is_on_cpu else segment_bytes
+        return cls(model, room, taken(sizes.values()), tuple(map(taken, owned_sizes(sizes, num_ranks))))
 
     @property
     def residencies(self) -> tuple[ResidencyPlan, ...]:

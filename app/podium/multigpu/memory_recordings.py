@@ -1,6 +1,7 @@
 """What recorded forwards keep on a GPU (see `podium.models.transformer.replay`): arithmetic from sizes. No torch.
 
-All recordings compute in the same memory, which stays taken from the first of them on, in all phases and jobs.
+All recordings compute in the same memory, which stays taken from the first of them on, in all phases, until a job of
+another size lets go of them.
 """
 
 from __future__ import annotations

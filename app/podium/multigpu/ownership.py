@@ -23,14 +23,19 @@ def owner_of(key: str, num_ranks: int) -> int:
     return int.from_bytes(digest[:8], "little") % num_ranks
 
 
-def shares_of(sizes: Mapping[str, int], num_ranks: int) -> tuple[int, ...]:
-    """Return the bytes that each rank owns: names are dealt out evenly, their sizes are not.
+def owned_sizes(sizes: Mapping[str, int], num_ranks: int) -> tuple[tuple[int, ...], ...]:
+    """Return the bytes of each tensor that a rank owns, by rank: names are dealt out evenly, their sizes are not.
 
     Args:
         sizes: Bytes by name, as `owner_of` takes names.
         num_ranks: Ranks of the group.
     """
-    shares = [0] * num_ranks
+    owned: list[list[int]] = [[] for _ in range(num_ranks)]
     for key, num_bytes in sizes.items():
-        shares[owner_of(key, num_ranks)] += num_bytes
-    return tuple(shares)
+        owned[owner_of(key, num_ranks)].append(num_bytes)
+    return tuple(map(tuple, owned))
+
+
+def shares_of(sizes: Mapping[str, int], num_ranks: int) -> tuple[int, ...]:
+    """Return the bytes that each rank owns; see `owned_sizes`."""
+    return tuple(map(sum, owned_sizes(sizes, num_ranks)))

@@ -21,14 +21,8 @@ from podium.geometry import TIME_FACTOR, LatentGrid
 from podium.jobs import LoraSpec
 from podium.models.builder import BuiltModel, SingleGPUModelBuilder
 from podium.models.registry import Registry
-from podium.models.tiling import (
-    DimensionTilingConfig,
-    TileCountConfig,
-    TileMask,
-    balanced_tile_split,
-    split_cells,
-    trapezoid_masks,
-)
+from podium.models.tile_layout import DimensionTilingConfig, TileCountConfig, balanced_tile_split, split_cells
+from podium.models.tiling import TileMask, trapezoid_masks
 from podium.models.transformer.inputs import Perturbations, StreamInput, Timesteps
 from podium.models.transformer.model import AVTransformer, Ropes
 from podium.models.transformer.replay import ForwardReplays

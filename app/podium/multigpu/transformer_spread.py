@@ -10,7 +10,7 @@ import torch.distributed as dist
 
 from podium.models.builder import SingleGPUModelBuilder
 from podium.models.registry import Registry
-from podium.models.tiling import TileCountConfig
+from podium.models.tile_layout import TileCountConfig
 from podium.models.transformer.model import AVTransformer
 from podium.models.transformer.replay import ForwardReplays, GraphCapture
 from podium.models.transformer.replay_limits import records_exchanges

@@ -14,8 +14,8 @@ from podium.geometry import LatentGrid
 from podium.models.builder import SingleGPUModelBuilder
 from podium.models.decode_plan import DecodePlan, Piece, Round, plan_decoding
 from podium.models.registry import Registry
+from podium.models.tile_layout import TileCountConfig, TileSizeConfig
 from podium.models.tiled_decoding import DecodedPart, FramesDone, PartDecoder, TileDone, blend_rounds
-from podium.models.tiling import TileCountConfig, TileSizeConfig
 from podium.models.weight_reader import OnProgress
 from podium.pipelines.blocks.slots import BuilderSlot, FrameDecoder, Preloads
 

@@ -30,8 +30,8 @@ from podium.models.diffusion_decoder_blocks import Frames, Step, push_through
 from podium.models.diffusion_decoder_config import DiffusionDecoderConfig
 from podium.models.errors import CheckpointError
 from podium.models.neighborhood_attention import Axis, Neighborhood
+from podium.models.tile_layout import TileSizeConfig
 from podium.models.tiled_decoding import FramesDone, TileDone
-from podium.models.tiling import TileSizeConfig
 from podium.models.video_vae import VideoDecoder, video_encoder_builder, video_statistics_builder
 
 from tests.fakes.closeness import assert_close_to_golden, relative_error

@@ -15,8 +15,8 @@ from torch import Tensor
 from podium.errors import JobRefusedError
 from podium.geometry import LatentGrid
 from podium.models.decode_plan import plan_decoding
+from podium.models.tile_layout import DimensionTilingConfig, TileCountConfig, TileSizeConfig
 from podium.models.tiled_decoding import DecodedPart, FramesDone, TileDone, blend_rounds, decode_parts
-from podium.models.tiling import DimensionTilingConfig, TileCountConfig, TileSizeConfig
 from podium.models.video_vae import VideoDecoder
 
 from tests.fakes.storage_counter import StorageCounter

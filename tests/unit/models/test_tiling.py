@@ -11,18 +11,16 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from podium.geometry import LatentGrid
-from podium.models.tiling import (
+from podium.models.tile_layout import (
     DimensionTilingConfig,
     Span,
     TileCountConfig,
-    TileMask,
     TileSizeConfig,
     balanced_tile_split,
-    causal_frame_masks,
     causal_spans,
     split_cells,
-    trapezoid_masks,
 )
+from podium.models.tiling import TileMask, causal_frame_masks, trapezoid_masks
 
 CELLS, TILES, OVERLAPS = st.integers(1, 70), st.integers(1, 12), st.integers(0, 9)
 # Machines under load are slow at random.

@@ -98,17 +98,12 @@ def test_more_tokens_than_the_fleet_was_started_for_are_refused() -> None:
         manager.begin(101)
 
 
-@pytest.mark.parametrize(
-    ("backend", "records_exchanges", "can_be_recorded"),
-    [("nccl", True, True), ("nccl", False, False), ("gloo", True, False), ("gloo", False, False)],
-)
-def test_forwards_of_several_ranks_are_recorded_where_devices_exchange_and_only_if_asked_to(
-    backend: str, records_exchanges: bool, can_be_recorded: bool
-) -> None:
+@pytest.mark.parametrize(("backend", "can_be_recorded"), [("nccl", True), ("gloo", False)])
+def test_forwards_of_several_ranks_can_be_recorded_where_devices_exchange(backend: str, can_be_recorded: bool) -> None:
     group = mock.Mock(group_name="a group")
     of_group = {"get_world_size": lambda _: 2, "get_rank": lambda _: 0, "get_backend": lambda _: backend}
     with mock.patch.multiple(attention.dist, **of_group):
-        manager = AttentionManager(100, HEADS, HEAD_DIM, torch.float32, group, records_exchanges=records_exchanges)
+        manager = AttentionManager(100, HEADS, HEAD_DIM, torch.float32, group)
         assert manager.can_be_recorded == can_be_recorded
         assert manager.for_team(group).can_be_recorded == can_be_recorded
     # A rank alone exchanges nothing.

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from podium.models.tiling import DimensionTilingConfig, TileCountConfig
+from podium.models.tile_layout import DimensionTilingConfig, TileCountConfig
 from podium.multigpu.attention import AttentionManager
 from podium.multigpu.decoder_tiling import decoder_tiling
 from podium.multigpu.sp_builder import SequenceParallelBuilder

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from podium.models.tiling import TileCountConfig
+from podium.models.tile_layout import TileCountConfig
 from podium.models.transformer.replay import ForwardReplays
 from podium.multigpu.attention import AttentionManager
 from podium.multigpu.transformer_spread import TransformerSpread, single_gpu_builder

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from podium.geometry import ClipFormat, LatentGrid
 from podium.models.registry import StateDictRegistry
-from podium.models.tiling import DimensionTilingConfig, TileCountConfig
+from podium.models.tile_layout import DimensionTilingConfig, TileCountConfig
 from podium.models.transformer.builder import transformer_builder
 from podium.models.transformer.model import AVTransformer
 from podium.multigpu.tdp_builder import (

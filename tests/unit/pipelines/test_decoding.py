@@ -12,8 +12,8 @@ from torch import Tensor
 
 from podium.geometry import ClipFormat
 from podium.jobs import GenerationRequest, Phase
+from podium.models.tile_layout import TileSizeConfig
 from podium.models.tiled_decoding import DecodedPart, FramesDone, TileDone
-from podium.models.tiling import TileSizeConfig
 from podium.pipelines.blocks.decoding import VideoDecoder
 from podium.pipelines.blocks.placement import Placement
 from podium.pipelines.events import FramesDecoded, PhaseBegan, PipelineEvent, SoundDecoded, TileDecoded

@@ -11,7 +11,7 @@ MOST_RECORDED_TOKENS = 4096
 """Most video tokens, samples and a rank's share counted, of a forward that is recorded.
 
 Up to there the host is slower than a GPU, and what a recording keeps stays below a gigabyte. Source: on an H200 the
-host takes 155 ms for a forward, the GPU 55 µs for each token (`python -m tests.gpu.one_gpu FOLDER --parts share`).
+host takes 96 to 164 ms for a forward, the GPU 55 µs for a token (`python -m tests.gpu.one_gpu FOLDER --parts share`).
 """
 
 

@@ -6,7 +6,6 @@ one encodes prompts for all, blends, writes and reports.
 
 from __future__ import annotations
 
-import os
 import runpy
 import sys
 import time
@@ -37,7 +36,6 @@ from podium.models.paths import ModelPaths
 from podium.models.registry import Registry, StateDictRegistry
 from podium.models.residency import Place, ResidencyPlan
 from podium.models.transformer.replay import ForwardReplays
-from podium.models.transformer.replay_limits import records_exchanges
 from podium.multigpu.agreement import agree_every
 from podium.multigpu.attention import AttentionManager
 from podium.multigpu.boundary import FleetBoundary
@@ -356,7 +354,6 @@ class ClipRunner(MGPURunner, Generic[P]):
                 video.head_dim,
                 dtype,
                 group,
-                records_exchanges=records_exchanges(os.environ),
                 sends_values_ahead=self.groups.links.get(self.world_size) in (LinkKind.PEER, LinkKind.HOST),
             ),
             self._registry,

@@ -13,7 +13,7 @@ from typing import TypeVar
 from podium.jobs import GenerationRequest, LoraSpec
 from podium.models.errors import CheckpointError, CheckpointReason
 from podium.models.paths import ModelPaths
-from podium.models.tiling import DimensionTilingConfig, TileCountConfig
+from podium.models.tile_layout import DimensionTilingConfig, TileCountConfig
 from podium.multigpu.errors import RunnerError
 from podium.multigpu.guidance_parallel import GuidanceParallel, free_device_bytes, transformer_size
 from podium.multigpu.runners.clip_runner import ClipRunner

@@ -11,8 +11,8 @@ from torch import Tensor
 from podium.geometry import SPACE_FACTOR
 from podium.models.audio import AudioDecoder as AudioVAEDecoder
 from podium.models.audio import Vocoder
+from podium.models.tile_layout import TileSizeConfig
 from podium.models.tiled_decoding import TileDone, decode_parts
-from podium.models.tiling import TileSizeConfig
 from podium.pipelines.blocks.placement import Placement
 from podium.pipelines.blocks.slots import BuilderSlot, FrameDecoder
 from podium.pipelines.events import FramesDecoded, SoundDecoded, TileDecoded, Trace
