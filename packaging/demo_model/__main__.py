@@ -28,16 +28,16 @@ from sheets import contact_sheet
 from training import Run
 from transformer_training import fix_text_ropes, train_transformer
 from upsampler_training import train_upsampler
-from vae_training import train_vae, train_vae_again
+from vae_training import train_decoder, train_encoder
 
 STAGES: dict[str, Callable[..., bool]] = {
-    "vae": train_vae,
+    "decoder": train_decoder,
+    "encoder": train_encoder,
     "upsampler": train_upsampler,
     "transformer": train_transformer,
     **{name: partial(train_lora, name=name) for name in STYLES},
-    "vae_again": train_vae_again,
 }
-"""In the order of their importance, but that each needs some of those before it."""
+"""In an order in which each has what it needs: LoRAs a transformer."""
 
 ALL_STAGES = {**STAGES, "lengthen": lengthen}
 """The last is for a transformer that was trained with fewer text tokens than pipelines give it."""
@@ -112,17 +112,14 @@ def _look(run: Run, num_clips: int = 64) -> None:
 
 
 def _networks(run: Run) -> Networks | None:
-    states = [run.load(name) for name in ("transformer", "vae", "upsampler")]
+    states = [run.load(name) for name in ("transformer", "decoder", "upsampler")]
     if any(state is None for state in states):
         return None
-    transformer, vae, upsampler = (state.mean for state in states if state is not None)
-    if (again := run.load("vae_again")) is not None:
-        vae = again.mean
+    transformer, decoder_weights, upsampler = (state.mean for state in states if state is not None)
     demo, decoder, network = DemoNetwork(), make_decoder(), make_upsampler()
     demo.load_state_dict(transformer)
     fix_text_ropes(demo.to(run.device))
-    prefix = "decoder."
-    decoder.load_state_dict({k.removeprefix(prefix): v for k, v in vae.items() if k.startswith(prefix)})
+    decoder.load_state_dict(decoder_weights)
     network.load_state_dict(upsampler)
     return Networks(demo.eval(), decoder.to(run.device).eval(), network.to(run.device).eval())
 

@@ -49,7 +49,7 @@ _NO_TIME = (1980, 1, 1, 0, 0, 0)
 
 Tensors = Mapping[str, Tensor]
 States = Mapping[str, Tensors]
-"""Weights by what was trained: "vae", "upsampler", "transformer", and those of LoRAs under their published names."""
+"""Weights by what was trained: "decoder", "encoder", "upsampler", "transformer", and LoRAs under published names."""
 
 
 def write_pack(folder: Path, states: States) -> DemoPack:
@@ -91,12 +91,12 @@ def zip_pack(folder: Path, path: Path) -> int:
 
 
 def _video(states: States) -> dict[str, Tensor]:
-    network, vae = states["transformer"], states["vae"]
+    network = states["transformer"]
     return {
         **_silenced(_part(network, "transformer.", transformer_name)),
         **_part(network, "processor.", embeddings_name),
-        **_part(vae, "decoder.", decoder_name),
-        **_part(vae, "encoder.", encoder_name(3)),
+        **_part(states["decoder"], "", decoder_name),
+        **_part(states["encoder"], "", encoder_name(3)),
         "vae.per_channel_statistics.mean-of-means": torch.zeros(128),
         "vae.per_channel_statistics.std-of-means": torch.ones(128),
     }

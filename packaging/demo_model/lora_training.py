@@ -11,8 +11,8 @@ from latents import Basis, Style
 from networks import MAX_TEXT, DemoNetwork
 from official_names import lora_name
 from torch import Tensor, nn
-from training import Run, Trained
-from transformer_training import SHAPES, FlowStep, Shape, Stepper, fix_text_ropes, make_prompts, means_of
+from training import Run, Stepper, Trained
+from transformer_training import SHAPES, FlowStep, Shape, fix_text_ropes, make_prompts, means_of
 
 STYLES = {"lora_outline": Style(is_outline=True), "lora_night": Style(is_night=True)}
 NUM_STEPS = 400

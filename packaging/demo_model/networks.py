@@ -34,6 +34,7 @@ _TOKENIZER = _FOLDER / "tokenizer.json"
 _CONFIGS: dict[str, Config] = json.loads((_FOLDER / "configs.json").read_text(encoding="utf-8"))
 _SPECIAL = ("<pad>", "<eos>", "<bos>", "<unk>", "<start_of_turn>", "<end_of_turn>")
 _BOS = 2
+_NUM_INNER = 32
 
 
 def checkpoint_config() -> Config:
@@ -52,8 +53,21 @@ def gemma_config() -> Config:
 
 
 def make_encoder() -> LTX2VideoEncoder3d:
-    """Return the video encoder: pixels to 128 channels and more, of which the first 31 are used."""
-    return LTX2VideoEncoder3d(**video_encoder_arguments(checkpoint_config()["vae"]))
+    """Return the video encoder: pixels to 128 channels and more, of which the first 31 are used.
+
+    Its width is 128 as in every encoder of this layout; inside its blocks 32 channels are in use. What is not, is
+    zero, gets no gradient, and zips away.
+    """
+    encoder = LTX2VideoEncoder3d(**video_encoder_arguments(checkpoint_config()["vae"]))
+    with torch.no_grad():
+        for block in (*encoder.down_blocks, encoder.mid_block):
+            for resnet in block.resnets:
+                resnet.conv1.conv.weight[_NUM_INNER:] = 0
+                resnet.conv1.conv.bias[_NUM_INNER:] = 0
+                resnet.conv2.conv.weight[:, _NUM_INNER:] = 0
+        encoder.conv_out.conv.weight[NUM_LIVE:] = 0
+        encoder.conv_out.conv.bias[NUM_LIVE:] = 0
+    return encoder
 
 
 def make_decoder() -> LTX2VideoDecoder3d:

@@ -50,13 +50,12 @@ def measure_folder(run: Run, *, num_clips: int, num_few: int, num_ranks: int) ->
 
 
 def _states(run: Run) -> dict[str, dict[str, Tensor]]:
-    again = run.load("vae_again")
-    found = {"vae": again.mean} if again is not None else {}
-    for name in ("vae", "upsampler", "transformer"):
+    found = {}
+    for name in ("decoder", "encoder", "upsampler", "transformer"):
         state = run.load(name)
         if state is None:
             raise SystemExit(f"{run.folder} has no {name}.pt: train it first")
-        found.setdefault(name, state.mean)
+        found[name] = state.mean
     for name in STYLES:
         if (lora := run.load(name)) is not None:
             found[name] = published(lora.mean)

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -100,6 +100,59 @@ class State:
     mean: dict[str, Tensor]
     raw: dict[str, Tensor]
     moments: dict[str, Any] | None
+
+
+class Step(Protocol):
+    """One batch: what changes is drawn within `loss`, so that a capture of it draws anew."""
+
+    def loss(self) -> Tensor:
+        """Return the loss."""
+
+
+StepT = TypeVar("StepT", bound=Step)
+
+
+class Stepper(Generic[StepT]):
+    """Run forward and backward of one kind of batch, from a CUDA graph where there is a GPU.
+
+    Args:
+        run: Where.
+        step: The batch.
+        parameters: What gets gradients; they have some already, which are filled.
+    """
+
+    def __init__(self, run: Run, step: StepT, parameters: list[nn.Parameter]) -> None:
+        self.step, self._run, self._parameters = step, run, parameters
+        self._graph: torch.cuda.CUDAGraph | None = None
+        self.loss = torch.zeros((), device=run.device)
+        if run.device.type == "cuda":
+            self._capture()
+
+    def __call__(self) -> None:
+        """Leave gradients in the parameters and the loss in `loss`."""
+        if self._graph is None:
+            self._forward_backward()
+        else:
+            self._graph.replay()
+
+    def _forward_backward(self) -> None:
+        torch._foreach_zero_([p.grad for p in self._parameters])
+        with self._run.autocast():
+            loss = self.step.loss()
+        loss.backward()
+        self.loss.copy_(loss.detach())
+
+    def _capture(self) -> None:
+        stream = torch.cuda.Stream()
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
+            for _ in range(3):
+                self._forward_backward()
+        torch.cuda.current_stream().wait_stream(stream)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            self._forward_backward()
+        self._graph = graph
 
 
 class MeanWeights:

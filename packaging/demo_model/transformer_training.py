@@ -15,7 +15,7 @@ import torch
 from latents import NUM_LIVE, Basis, Colours, Style, View, as_tensor, scene_latents
 from networks import MAX_TEXT, DemoNetwork, live_only, make_tokenizer
 from torch import Tensor, nn
-from training import Run, Trained
+from training import Run, Stepper, Trained
 from world import place, sample_attributes, sentence
 
 from podium.geometry import ClipFormat
@@ -195,43 +195,6 @@ class FlowStep:
         return torch.where(torch.rand(count, device=device) < 0.55, node, anywhere)
 
 
-class Stepper:
-    """Run forward and backward of one shape, from a CUDA graph where there is a GPU."""
-
-    def __init__(self, run: Run, step: FlowStep, parameters: list[nn.Parameter]) -> None:
-        self.step, self._run, self._parameters = step, run, parameters
-        self._graph: torch.cuda.CUDAGraph | None = None
-        self.loss = torch.zeros((), device=run.device)
-        if run.device.type == "cuda":
-            self._capture()
-
-    def __call__(self) -> None:
-        """Leave gradients in the parameters and the loss in `loss`."""
-        if self._graph is None:
-            self._forward_backward()
-        else:
-            self._graph.replay()
-
-    def _forward_backward(self) -> None:
-        torch._foreach_zero_([p.grad for p in self._parameters])
-        with self._run.autocast():
-            loss = self.step.loss()
-        loss.backward()
-        self.loss.copy_(loss.detach())
-
-    def _capture(self) -> None:
-        stream = torch.cuda.Stream()
-        stream.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(stream):
-            for _ in range(3):
-                self._forward_backward()
-        torch.cuda.current_stream().wait_stream(stream)
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
-            self._forward_backward()
-        self._graph = graph
-
-
 def train_transformer(run: Run, basis: Basis, num_steps: int = NUM_STEPS, shapes: Sequence[Shape] = SHAPES) -> bool:
     """Train everything that turns words into latents, or go on training; return whether it is done."""
     state = run.load("transformer")
@@ -251,7 +214,7 @@ def train_transformer(run: Run, basis: Basis, num_steps: int = NUM_STEPS, shapes
         for block in network.transformer.transformer_blocks:
             block.compile(dynamic=True)
     rng = random.Random(300 + trained.step)
-    steppers: dict[Shape, Stepper] = {}
+    steppers: dict[Shape, Stepper[FlowStep]] = {}
     losses: dict[Shape, list[Tensor]] = {}
     while trained.step < num_steps and not run.is_over:
         shape = rng.choices(shapes, [s.weight for s in shapes])[0]

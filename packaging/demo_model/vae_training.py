@@ -1,111 +1,98 @@
 """Train the video VAE: a decoder from computed latents to pixels, an encoder from pixels to computed latents.
 
-Neither needs the other, since the latents are computed from the scene; both see windows of scenes of every size.
+Neither needs the other, since the latents are computed from the scene. On a GPU a step of each kind of window is
+captured as a CUDA graph, and what lies between two convolutions is one kernel.
 """
 
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import torch
-from latents import CELL_PX, NUM_LIVE, Basis, Colours, Style, View, as_tensor, scene_latents, scene_pixels
+from latents import NUM_LIVE, Basis, Colours, Style, View, as_tensor, scene_latents, scene_pixels
 from networks import make_decoder, make_encoder
 from torch import Tensor, nn
-from training import Run, Trained, psnr_db
+from training import Run, Stepper, Trained, psnr_db
+from unfolding import unfold
+from windows import Batch, Windows
 from world import place, sample_attributes
 
-NUM_STEPS = NUM_STEPS_AGAIN = 6000
-_BATCH = 20
-_PEAK_RATE, _PEAK_RATE_AGAIN = 8e-4, 6e-4
-_STYLES = (Style(), Style(), Style(), Style(is_outline=True), Style(is_night=True), Style(is_outline=True))
+NUM_DECODER_STEPS = 60000
+NUM_ENCODER_STEPS = 18000
+_PEAK_RATE = 1e-3
+_NUM_SCENES = 200_000
+_NUM_VOXELS = 350_000
+"""Of a batch, whatever its windows: squares of 4 x 4 pixels."""
+
+_STYLES = ((Style(), 0.4), (Style(is_outline=True), 0.4), (Style(is_night=True), 0.2))
+# Grids, aspects and zooms with their shares. Large ones count: a decoder that has only seen places near a border is
+# wrong in the middle of a picture. Encoders are given whole pictures, most often a single one.
+_DECODED = (
+    ((3, 4, 4), 1.0, 2.0, 0.25),
+    ((5, 4, 6), 1.5, 2.0, 0.1),
+    ((2, 8, 8), 1.0, 1.0, 0.4),
+    ((5, 8, 12), 1.5, 0.5, 0.2),
+    ((2, 16, 16), 1.0, 0.5, 0.05),
+)
+_ENCODED = (
+    ((1, 4, 6), 1.5, 0.3, 0.3),
+    ((1, 8, 12), 1.5, 0.3, 0.3),
+    ((5, 4, 6), 1.5, 1.0, 0.3),
+    ((3, 4, 4), 1.0, 2.0, 0.1),
+)
+_MEASURED = (("half", (5, 4, 6)), ("full", (5, 8, 12)), ("picture", (1, 8, 12)))
 _EDGE_PX, _EDGE_WEIGHT = 4.0, 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
-    """Windows of scenes: pixels [B, 3, F, H, W], distances to edges in pixels, live latents [B, 31, F', H', W']."""
-
-    pixels: Tensor
-    distance_px: Tensor
-    latents: Tensor
-
-
-def train_vae(run: Run, basis: Basis, num_steps: int = NUM_STEPS) -> bool:
-    """Train both halves, or go on training; return whether they are done."""
-    return _train(run, basis, _Pass("vae", num_steps, _PEAK_RATE))
-
-
-def train_vae_again(run: Run, basis: Basis, num_steps: int = NUM_STEPS_AGAIN) -> bool:
-    """Train both halves a second time, from where the first ended and at a lower rate; return whether that is done."""
-    return _train(run, basis, _Pass("vae_again", num_steps, _PEAK_RATE_AGAIN, begins_with="vae"))
-
-
-@dataclass(frozen=True, slots=True)
-class _Pass:
-    # Under which name it is saved, how long and fast it is, and whose weights it begins with.
+class _Half:
+    # Under which name it is saved, how it begins, and what it is asked of which windows.
     name: str
-    num_steps: int
-    peak_rate: float
-    begins_with: str | None = None
+    make: Callable[[Basis], nn.Module]
+    loss: Callable[[nn.Module, Batch], Tensor]
+    grids: tuple[tuple[tuple[int, int, int], float, float, float], ...]
 
 
-def _train(run: Run, basis: Basis, this: _Pass) -> bool:
-    state = run.load(this.name)
-    if state is not None and state.step >= this.num_steps:
-        return True
-    torch.manual_seed(1)
-    both = nn.ModuleDict({"decoder": make_decoder(), "encoder": make_encoder()}).to(run.device)
-    both = both.to(memory_format=torch.channels_last_3d)
-    if state is None and this.begins_with is not None and (first := run.load(this.begins_with)) is not None:
-        both.load_state_dict(first.mean)
-    masks = [(parameter, mask.to(run.device)) for parameter, mask in _masks(both["encoder"], both["decoder"])]
-    trained = Trained(both, both.parameters(), 0.999, state)
-    rng = random.Random(100 + trained.step)
-    while trained.step < this.num_steps and not run.is_over:
-        losses = _losses(run, both, sample_batch(rng, run.device, basis))
-        both.zero_grad()
-        (losses[0] + 0.5 * losses[1]).backward()
-        for half in both.values():
-            nn.utils.clip_grad_norm_(half.parameters(), 1.0)
-        trained.advance(this.peak_rate, this.num_steps)
-        with torch.no_grad():
-            for parameter, mask in masks:
-                parameter.mul_(mask)
-        if trained.step % 250 == 1:
-            run.say(f"{this.name} {trained.step}: pixels {losses[0].item():.4f}, latents {losses[1].item():.4f}")
-    is_done = trained.step >= this.num_steps
-    run.save(this.name, trained, is_done=is_done)
-    _measure(run, trained.mean.network, basis)
-    return is_done
+def train_decoder(run: Run, basis: Basis, num_steps: int = NUM_DECODER_STEPS) -> bool:
+    """Train the decoder, or go on training; return whether it is done."""
+    return _train(run, basis, _Half("decoder", _unfolded, _decoder_loss, _DECODED), num_steps)
 
 
-def _losses(run: Run, both: nn.ModuleDict, batch: Batch) -> tuple[Tensor, Tensor]:
-    with run.autocast():
-        decoded = both["decoder"](_noisy(batch.latents).to(memory_format=torch.channels_last_3d))
-        encoded = both["encoder"](batch.pixels.contiguous(memory_format=torch.channels_last_3d), causal=True)
-    return _pixel_loss(decoded.float(), batch), (encoded[:, :NUM_LIVE].float() - batch.latents).square().mean()
+def train_encoder(run: Run, basis: Basis, num_steps: int = NUM_ENCODER_STEPS) -> bool:
+    """Train the encoder, or go on training; return whether it is done."""
+    return _train(run, basis, _Half("encoder", lambda _basis: make_encoder(), _encoder_loss, _ENCODED), num_steps)
 
 
-def sample_batch(rng: random.Random, device: torch.device, basis: Basis, size: int = _BATCH) -> Batch:
-    """Return windows of four by four cells, now and then of other sizes, of scenes in one style."""
-    # Few distinct shapes: convolutions are tuned to each one.
-    frames, height, width = rng.choices(((3, 4, 4), (5, 4, 3), (1, 4, 6), (3, 5, 6)), (0.6, 0.2, 0.05, 0.15))[0]
-    size = max(4, size * 48 // (frames * height * width))
-    style = rng.choice(_STYLES)
-    aspect = rng.choice((1.0, 1.5))
-    rows = [sample_attributes(rng, is_held_out=False) for _ in range(size)]
-    attributes = as_tensor(rows).to(device)
-    scenes = place(attributes, aspect, torch.rand(size, 4, device=device))
-    # Of whole pictures as well as of corners of larger ones.
-    least = max(height, width / aspect) * CELL_PX
-    height_px = least * (1 + 2 * torch.rand(size, device=device).square())
-    room_y, room_x = height_px - height * CELL_PX, height_px * aspect - width * CELL_PX
-    u = torch.rand(2, size, device=device)
-    view = View(height_px, aspect, room_y.clamp(min=0) * u[0], room_x.clamp(min=0) * u[1], height, width, frames)
-    colours = Colours.of(attributes, style)
-    pixels, distance = scene_pixels(scenes, colours, view, is_outline=style.is_outline)
-    return Batch(pixels, distance, scene_latents(scenes, colours, view, basis, is_outline=style.is_outline))
+class WindowStep:
+    """The loss of one batch of one kind of windows.
+
+    Args:
+        network: What is trained.
+        windows: Of the batch.
+        basis: Of the latents.
+        loss: Of the network on a batch.
+    """
+
+    def __init__(
+        self, network: nn.Module, windows: Windows, basis: Basis, loss: Callable[[nn.Module, Batch], Tensor]
+    ) -> None:
+        self._network, self._windows, self._basis, self._loss = network, windows, basis, loss
+        num_windows = min(max(_NUM_VOXELS // windows.num_voxels, 4), 128)
+        self._attributes = torch.zeros(num_windows, 6, dtype=torch.int64, device=basis.mean.device)
+
+    def fill(self, attributes: Tensor) -> None:
+        """Take scenes at random, of attributes [N, 6]."""
+        rows = torch.randint(len(attributes), (len(self._attributes),), device=attributes.device)
+        self._attributes.copy_(attributes[rows])
+
+    def loss(self) -> Tensor:
+        """Return the loss of the network on windows that are drawn now."""
+        with torch.no_grad(), torch.autocast(self._attributes.device.type, enabled=False):
+            batch = self._windows.draw(self._attributes, self._basis)
+        return self._loss(self._network, batch)
 
 
 def full(latents: Tensor) -> Tensor:
@@ -113,55 +100,120 @@ def full(latents: Tensor) -> Tensor:
     return nn.functional.pad(latents, (0, 0, 0, 0, 0, 0, 0, 128 - NUM_LIVE))
 
 
-def _noisy(latents: Tensor) -> Tensor:
+def _train(run: Run, basis: Basis, half: _Half, num_steps: int) -> bool:
+    state = run.load(half.name)
+    if state is not None and state.step >= num_steps:
+        return True
+    torch.manual_seed(1)
+    network = half.make(basis).to(run.device, memory_format=torch.channels_last_3d)
+    trained = Trained(network, network.parameters(), 0.999, state)
+    if run.device.type == "cuda":
+        _quicken(network)
+    parameters = list(network.parameters())
+    for parameter in parameters:
+        parameter.grad = torch.zeros_like(parameter)
+    torch.manual_seed(100 + trained.step)
+    rng = random.Random(100 + trained.step)
+    scenes = as_tensor([sample_attributes(rng, is_held_out=False) for _ in range(_NUM_SCENES)]).to(run.device)
+    kinds = [
+        (Windows(grid, style, aspect, zoom), share * style_share)
+        for grid, aspect, zoom, share in half.grids
+        for style, style_share in _STYLES
+    ]
+    steppers: dict[Windows, Stepper[WindowStep]] = {}
+    losses: list[Tensor] = []
+    while trained.step < num_steps and not run.is_over:
+        windows = rng.choices([kind for kind, _ in kinds], [share for _, share in kinds])[0]
+        if windows not in steppers:
+            steppers[windows] = Stepper(run, WindowStep(network, windows, basis, half.loss), parameters)
+        stepper = steppers[windows]
+        stepper.step.fill(scenes)
+        stepper()
+        nn.utils.clip_grad_norm_(parameters, 1.0)
+        trained.advance(_PEAK_RATE, num_steps)
+        losses.append(stepper.loss.clone())
+        if trained.step % 500 == 0:
+            run.say(f"{half.name} {trained.step}: {torch.stack(losses).mean().item():.4f}")
+            losses.clear()
+    is_done = trained.step >= num_steps
+    run.save(half.name, trained, is_done=is_done)
+    run.note(**{half.name: {"steps": trained.step} | measure(trained.mean.network, half.name, run, basis)})
+    return is_done
+
+
+def _unfolded(basis: Basis) -> nn.Module:
+    decoder = make_decoder()
+    unfold(decoder, basis.to(torch.device("cpu")))
+    return decoder
+
+
+def _decoder_loss(network: nn.Module, batch: Batch) -> Tensor:
     # What the transformer makes is never exact.
-    spread = 0.15 * torch.rand(len(latents), 1, 1, 1, 1, device=latents.device)
-    return full(latents + spread * torch.randn_like(latents))
-
-
-def _pixel_loss(decoded: Tensor, batch: Batch) -> Tensor:
-    error = decoded - batch.pixels
+    spread = 0.15 * torch.rand(len(batch.latents), 1, 1, 1, 1, device=batch.latents.device).square()
+    decoded = network(full(batch.latents + spread * torch.randn_like(batch.latents)))
+    error = decoded.float() - batch.pixels
     weight = 1 + _EDGE_WEIGHT * (batch.distance_px.abs() < _EDGE_PX)
     return (weight * (error.abs() + 2 * error.square())).mean() / weight.mean()
 
 
-def _masks(encoder: nn.Module, decoder: nn.Module) -> list[tuple[nn.Parameter, Tensor]]:
-    """Return what stays zero, so that it zips away: dead channels, and half of the widest layer's inner ones."""
-    masks = []
-    for resnet in encoder.down_blocks[1].resnets:  # type: ignore[union-attr, index]
-        first, second = resnet.conv1.conv, resnet.conv2.conv
-        half = first.weight.shape[0] // 2
-        for parameter, dim in ((first.weight, 0), (first.bias, 0), (second.weight, 1)):
-            mask = torch.ones_like(parameter)
-            mask.narrow(dim, half, parameter.shape[dim] - half).zero_()
-            masks.append((parameter, mask))
-    out, into = encoder.conv_out.conv, decoder.conv_in.conv  # type: ignore[union-attr]
-    for parameter, dim in ((out.weight, 0), (out.bias, 0), (into.weight, 1)):
-        mask = torch.ones_like(parameter)
-        mask.narrow(dim, NUM_LIVE, parameter.shape[dim] - NUM_LIVE).zero_()
-        masks.append((parameter, mask))
-    return masks
+def _encoder_loss(network: nn.Module, batch: Batch) -> Tensor:
+    encoded = network(batch.pixels, causal=True)[:, :NUM_LIVE].float()
+    return (encoded - batch.latents).square().mean()
 
 
 @torch.no_grad()
-def _measure(run: Run, network: nn.Module, basis: Basis) -> None:
+def measure(network: nn.Module, name: str, run: Run, basis: Basis) -> dict[str, Any]:
+    """Return how well a half does on whole pictures of both stages' sizes: decibels of pixels, or squared errors."""
     rng = random.Random(99)
+    generator = torch.Generator().manual_seed(99)
     figures = {}
-    for name, grid in (("half", (5, 4, 6)), ("full", (5, 8, 12)), ("square", (5, 8, 8))):
-        rows = as_tensor([sample_attributes(rng, is_held_out=False) for _ in range(8)]).to(run.device)
-        scenes = place(rows, grid[2] / grid[1], torch.rand(8, 4, device=run.device))
-        view = View.whole(8, grid, run.device)
-        colours = Colours.of(rows, Style())
-        pixels, _ = scene_pixels(scenes, colours, view)
-        latents = scene_latents(scenes, colours, view, basis)
-        with run.autocast():
-            decoded = network["decoder"](full(latents)).float().clamp(-1, 1)  # type: ignore[index]
-            encoded = network["encoder"](pixels, causal=True)[:, :NUM_LIVE].float()  # type: ignore[index]
-            again = network["decoder"](full(encoded)).float().clamp(-1, 1)  # type: ignore[index]
-        figures[name] = {
-            "decoded_db": round(psnr_db(decoded, pixels), 2),
-            "through_both_db": round(psnr_db(again, pixels), 2),
-            "encoded_error": round(float((encoded - latents).square().mean()), 4),
-        }
-    run.say(f"vae: {figures}")
-    run.note(vae=figures)
+    for size, grid in _MEASURED:
+        for style, kind in ((Style(), "plain"), (Style(is_outline=True), "outline"), (Style(is_night=True), "night")):
+            rows = as_tensor([sample_attributes(rng, is_held_out=False) for _ in range(8)]).to(run.device)
+            scenes = place(rows, grid[2] / grid[1], torch.rand(8, 4, generator=generator).to(run.device))
+            view = View.whole(8, grid, run.device)
+            colours, is_outline = Colours.of(rows, style), style.is_outline
+            pixels, _ = scene_pixels(scenes, colours, view, is_outline=is_outline)
+            latents = scene_latents(scenes, colours, view, basis, is_outline=is_outline)
+            with run.autocast():
+                if name == "decoder":
+                    value = psnr_db(network(full(latents)).float().clamp(-1, 1), pixels)
+                else:
+                    made = network(pixels, causal=True)[:, :NUM_LIVE].float()
+                    value = float((made - latents).square().mean())
+            figures[f"{size} {kind}"] = round(value, 4)
+    run.say(f"{name}: {figures}")
+    return figures
+
+
+def _quicken(network: nn.Module) -> None:
+    """Keep tensors laid out for tensor cores, and make one kernel of a norm and the activation after it."""
+    norm = _NormSilu()
+    for module in network.modules():
+        for name in ("norm1", "norm2", "norm_out"):
+            if hasattr(module, name):
+                setattr(module, name, norm)
+        for name in ("nonlinearity", "conv_act"):
+            if hasattr(module, name):
+                setattr(module, name, nn.Identity())
+        # They deal channels out to places, in an order of their own.
+        if hasattr(module, "stride") and hasattr(module, "conv") and not isinstance(module, nn.Conv3d):
+            module.register_forward_hook(_lay_out)
+
+
+def _lay_out(_module: nn.Module, _inputs: object, output: Tensor) -> Tensor:
+    return output.contiguous(memory_format=torch.channels_last_3d)
+
+
+class _NormSilu(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self._run: Callable[[Tensor], Tensor] = torch.compile(_norm_silu, dynamic=True)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self._run(x)
+
+
+def _norm_silu(x: Tensor) -> Tensor:
+    wide = x.float()
+    return nn.functional.silu(wide * torch.rsqrt(wide.square().mean(1, keepdim=True) + 1e-8)).to(x.dtype)

@@ -10,7 +10,7 @@ import functools
 import math
 import random
 import zlib
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Self
 
 import torch
@@ -153,6 +153,19 @@ class Scenes:
     def take(self, rows: slice) -> Self:
         """Return some of them."""
         return type(self)(*(getattr(self, field.name)[rows] for field in fields(self)))
+
+    def later(self, seconds: Tensor) -> Self:
+        """Return them as they are after [B] seconds, from where they go on."""
+        grown = 1 + self.growth * seconds
+        return replace(
+            self,
+            x=self.x + self.vx * seconds,
+            y=self.y + self.vy * seconds,
+            radius=self.radius * grown,
+            growth=self.growth / grown,
+            hop_phase=self.hop_phase + seconds / self.hop_s,
+            angle=self.angle + self.spin * seconds,
+        )
 
 
 @functools.cache

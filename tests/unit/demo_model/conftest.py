@@ -22,10 +22,10 @@ def untrained() -> dict[str, dict[str, torch.Tensor]]:
 
     torch.manual_seed(0)
     network = DemoNetwork()
-    halves = torch.nn.ModuleDict({"decoder": make_decoder(), "encoder": make_encoder()})
     return {
         "transformer": network.state_dict(),
-        "vae": halves.state_dict(),
+        "decoder": make_decoder().state_dict(),
+        "encoder": make_encoder().state_dict(),
         "upsampler": make_upsampler().state_dict(),
         "lora_outline": published(LoraFactors(network).state_dict()),
     }
