@@ -129,6 +129,22 @@ def test_a_file_that_is_no_clip_is_told_of(player: ClipPlayer, small_clip: ClipF
     assert failed.args[0].endswith(".")
 
 
+def test_what_a_clip_that_was_left_fails_of_is_not_told_of_the_next(small_clip: ClipFinished, qtbot: QtBot) -> None:
+    player = MediaClipPlayer()
+    spoilt = small_clip.path.with_name("spoilt.mp4")
+    spoilt.write_bytes(b"no clip at all" * 100)
+    media = player.findChild(QMediaPlayer)
+    assert media is not None
+    with qtbot.waitSignal(player.failed):
+        player.open(spoilt, small_clip.clip)
+    with qtbot.assertNotEmitted(player.failed), qtbot.waitSignal(player.frame_shown):
+        player.open(small_clip.path, small_clip.clip)
+        # As from a thread of Qt's that comes upon it late: the next file is on its way through the event loop.
+        media.errorOccurred.emit(QMediaPlayer.Error.FormatError, "late")
+    player.close()
+    player.deleteLater()
+
+
 def test_the_player_with_sound_hears_the_clip_s_sound(small_clip: ClipFinished, qtbot: QtBot) -> None:
     player = MediaClipPlayer()
     opened(player, small_clip, qtbot)

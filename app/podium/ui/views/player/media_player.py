@@ -80,7 +80,7 @@ class MediaClipPlayer(ClipPlayer):
     @Slot(QVideoFrame)
     def _on_video_frame(self, video_frame: QVideoFrame) -> None:
         # What stops sends an empty frame; the last picture stays.
-        if self._clip is None or not video_frame.isValid():
+        if self._clip is None or not video_frame.isValid() or not self._queued.is_at_wanted:
             return
         frame = round(video_frame.startTime() * self._clip.fps / _US_PER_S)
         self._show_frame(video_frame.toImage(), self._nearest_frame(frame))
@@ -91,5 +91,7 @@ class MediaClipPlayer(ClipPlayer):
 
     @Slot()
     def _on_error(self) -> None:
+        if not self._queued.is_at_wanted:
+            return
         sentence = self.tr("The clip is there and cannot be played here. Another player may open it.")
         self.failed.emit(sentence, f"{self._media.error().name}: {self._media.errorString()}")

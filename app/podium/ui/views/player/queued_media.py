@@ -26,6 +26,7 @@ class QueuedMedia(QObject):
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
+        self._wanted = QUrl()
         self._output = QAudioOutput(self)
         self.player = QMediaPlayer(self)
         self.player.setAudioOutput(self._output)
@@ -44,15 +45,20 @@ class QueuedMedia(QObject):
         """Return whether it plays."""
         return self.player.playbackState() is QMediaPlayer.PlaybackState.PlayingState
 
+    @property
+    def is_at_wanted(self) -> bool:
+        """Return whether what comes from the player is about the file that was opened last, and no earlier one."""
+        return self.player.source() == self._wanted
+
     def open(self, path: Path) -> None:
         """Open a file, paused at its start: a player that never moved shows no picture."""
-        self._source_wanted.emit(QUrl.fromLocalFile(str(path)))
+        self._want(QUrl.fromLocalFile(str(path)))
         self._pause_wanted.emit()
 
     def close(self) -> None:
         """Let the file go."""
         self._stop_wanted.emit()
-        self._source_wanted.emit(QUrl())
+        self._want(QUrl())
 
     def play(self) -> None:
         """Play on."""
@@ -78,3 +84,7 @@ class QueuedMedia(QObject):
     def set_muted(self, is_muted: bool) -> None:  # noqa: FBT001 - the slot of a toggle
         """Choose whether it is heard."""
         self._output.setMuted(is_muted)
+
+    def _want(self, source: QUrl) -> None:
+        self._wanted = source
+        self._source_wanted.emit(source)
