@@ -25,7 +25,14 @@ from podium.geometry import TIME_FACTOR, ClipFormat, parse_fps, size_step_px, sn
 from podium.jobs import EnhanceRequest, GenerationRequest, JobEvent, PipelineKind, PromptEnhanced
 from podium.media.names import clip_name
 from podium.models.demo_cache import ensure_demo_model
-from podium.models.demo_pack import DemoModel, demo_form
+from podium.models.demo_pack import (
+    MOST_DEMO_FRAMES,
+    MOST_DEMO_HEIGHT,
+    MOST_DEMO_WIDTH,
+    DemoModel,
+    demo_form,
+    is_known_to_demo,
+)
 from podium.models.file_kinds import is_folder
 from podium.models.pack import Pack
 from podium.models.paths import ModelPaths
@@ -63,7 +70,7 @@ def generate(options: GenerateOptions) -> int:
     pack = check_models(models)
     request = fit_to_model(request, options, pack)
     checked = check_request(request, models, options.quantization, is_length_open=options.length.is_predicted)
-    for note in checked.notes:
+    for note in filter(None, (*checked.notes, _demo_note(options, checked.request.clip))):
         say(note)
     fleet = _check_fleet(options, checked, num_ranks)
     job = run_job(_plan(options, checked), models, fleet, accept=_accept)
@@ -239,6 +246,15 @@ def _demo_model() -> DemoModel:
     loras = [f"  --lora {shlex.quote(str(path))} 1" for path in model.style_loras]
     say("\n".join([_DEMO_NOTICE, *loras]))
     return model
+
+
+def _demo_note(options: GenerateOptions, clip: ClipFormat) -> str:
+    if not options.is_demo or is_known_to_demo(clip.width, clip.height, clip.num_frames):
+        return ""
+    return (
+        f"The demo model was trained on small, short clips: beyond {MOST_DEMO_WIDTH} x {MOST_DEMO_HEIGHT} pixels or "
+        f"{MOST_DEMO_FRAMES} frames it gets shapes and their motion wrong."
+    )
 
 
 def _make_folder(folder: Path) -> None:

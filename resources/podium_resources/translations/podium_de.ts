@@ -4236,6 +4236,10 @@ Von einem abgebrochenen Export bleibt nichts zurück.</translation>
 <context>
     <name>SessionState</name>
     <message>
+        <source>The demo model was trained on small, short clips: beyond {0} pixels or {1} frames it gets shapes and their motion wrong.</source>
+        <translation>Das Demomodell wurde an kleinen, kurzen Clips trainiert: Über {0} Pixel oder {1} Bilder hinaus macht es Formen und ihre Bewegung falsch.</translation>
+    </message>
+    <message>
         <source>The queue is paused, since fleets fail one after another. {0} Resume it to try again.</source>
         <translation>Die Warteschlange ist angehalten, da ein Verbund nach dem anderen ausfällt. {0} Setzen Sie sie fort, um es nochmals zu versuchen.</translation>
     </message>

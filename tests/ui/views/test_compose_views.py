@@ -645,6 +645,26 @@ def test_a_lora_for_another_model_is_told_of_beside_generate(world: World, qtbot
     assert view.note_text == ""
 
 
+def test_a_clip_that_the_demo_model_does_not_know_is_told_of_beside_generate(world: World, qtbot: QtBot) -> None:
+    session = world.session
+    view = ComposeView(session)
+    shown(view, qtbot)
+    session.compose.set_size(768, 512)
+    assert view.note_text == ""
+    session.try_demo()
+    assert view.note_text == ""
+    session.compose.set_num_frames(49)
+    assert view.note_text == ""
+    session.compose.set_num_frames(57)
+    assert "beyond 576 × 384 pixels or 49 frames" in view.note_text.replace("\N{NO-BREAK SPACE}", " ")
+    session.compose.set_num_frames(33)
+    session.compose.set_size(768, 512)
+    assert view.note_text != ""
+    assert view.note_text in view.generate.accessibleDescription() or not session.can_generate
+    session.compose.set_size(384, 576)
+    assert view.note_text == ""
+
+
 def test_everything_in_the_form_that_can_be_used_has_a_name(world: World, qtbot: QtBot) -> None:
     scenes.guided(world)
     world.session.enhance.set_available(True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Generator
+from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 from podium.cli.arguments import parse_arguments
 from podium.cli.fleet_job import FleetOptions, setup_kwargs
 from podium.cli.generate import (
+    _demo_note,
     _model_paths,
     check_tokens,
     choose_output,
@@ -66,6 +68,24 @@ def test_the_demo_says_what_it_can_do(monkeypatch: pytest.MonkeyPatch, capsys: p
     monkeypatch.setattr("podium.cli.generate.ensure_demo_model", lambda folder, progress: demo)
     assert _model_paths(parse("--demo")) == ModelPaths(Path("c"), Path("g"), Path("u"))
     assert "--lora '/a b/outline.safetensors' 1" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "is_known"),
+    [
+        ((), True),
+        (("--height", "384", "--width", "576", "--num-frames", "49"), True),
+        (("--height", "576", "--width", "384"), True),
+        (("--height", "512", "--width", "512"), False),
+        (("--height", "64", "--width", "640"), False),
+        (("--num-frames", "57"), False),
+    ],
+)
+def test_what_the_demo_model_does_not_know_is_told(arguments: tuple[str, ...], is_known: bool) -> None:
+    options = parse("--demo", *arguments)
+    clip = make_request(options, NOW).clip
+    assert (_demo_note(options, clip) == "") is is_known
+    assert _demo_note(replace(options, is_demo=False), clip) == ""
 
 
 def test_options_override_the_demos_own() -> None:

@@ -11,7 +11,13 @@ from PySide6.QtCore import QObject, Signal
 
 from podium.jobs import GenerationRequest, RankMemory
 from podium.library import Library
-from podium.models.demo_pack import demo_form
+from podium.models.demo_pack import (
+    MOST_DEMO_FRAMES,
+    MOST_DEMO_HEIGHT,
+    MOST_DEMO_WIDTH,
+    demo_form,
+    is_known_to_demo,
+)
 from podium.models.paths import ModelPaths
 from podium.ui.state.clip_opener import ClipOpener
 from podium.ui.state.clip_orders import ClipOrders
@@ -84,6 +90,7 @@ class SessionState(ObservableState):
     """
 
     problem_changed = Signal()
+    notes_changed = Signal()
     clips_folder_changed = Signal()
     library_problem_changed = Signal()
     closes_when_done_changed = Signal()
@@ -153,6 +160,7 @@ class SessionState(ObservableState):
         self._offers_demo_loras = False
         self._problem = ""
         self._problem = self._find_problem()
+        self._notes = self._find_notes()
         self._connect()
         if self.queue.interrupted is not None:
             self._runner.recover(self.queue.interrupted)
@@ -166,6 +174,11 @@ class SessionState(ObservableState):
     def can_generate(self) -> bool:
         """Return whether Generate can be pressed; it changes with `problem`."""
         return not self._problem
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Return sentences on what can be made as the form stands and may not be meant."""
+        return self._notes
 
     @property
     def clips_folder(self) -> Path:
@@ -361,10 +374,23 @@ class SessionState(ObservableState):
             self.pack.choose_models(models)
 
     def _show_problem(self) -> None:
-        self._update(problem=self._find_problem())
+        self._update(problem=self._find_problem(), notes=self._find_notes())
 
     def _find_problem(self) -> str:
         return self._wanted_fleet.problem or self.compose.problem or self.loras.problem or self._wanted_fleet.waiting
+
+    def _find_notes(self) -> tuple[str, ...]:
+        compose, demo = self.compose, ""
+        if self.pack.is_demo and not is_known_to_demo(compose.width, compose.height, compose.num_frames):
+            text = self.tr(
+                "The demo model was trained on small, short clips: beyond {0} pixels or {1} frames it gets shapes and "
+                "their motion wrong."
+            )
+            # A line is not broken within a size.
+            demo = text.format(
+                f"{MOST_DEMO_WIDTH}\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}{MOST_DEMO_HEIGHT}", MOST_DEMO_FRAMES
+            )
+        return tuple(filter(None, (self.loras.note, demo)))
 
     def _note_fleet(self, event: OwnerEvent) -> None:
         """Tell the queue of what became of the fleet."""

@@ -56,7 +56,7 @@ class ComposeView(QWidget):
         self.setMinimumWidth(METRICS.compose_width)
         self.pipeline.model_requested.connect(self.model_requested)
         session.problem_changed.connect(self._show)
-        session.loras.note_changed.connect(self._show)
+        session.notes_changed.connect(self._show)
         compose.num_seeds_changed.connect(self._show)
         session.queue.edited_key_changed.connect(self._show)
         for signal in (compose.images.items_changed, session.loras.items_changed):
@@ -156,10 +156,10 @@ class ComposeView(QWidget):
         order_tabs(self)
 
     def _show(self) -> None:
-        problem, note = self._session.problem, self._session.loras.note
-        self._note.show_notes((note,) if note else ())
+        problem, notes = self._session.problem, self._session.notes
+        self._note.show_notes(notes)
         self._generate.setEnabled(self._session.can_generate)
-        self._generate.setAccessibleDescription(problem or note)
+        self._generate.setAccessibleDescription(problem or " ".join(notes))
         self._problem.setText(problem)
         self._problem_row.setVisible(bool(problem))
         self._num_seeds.show_number(self._session.compose.num_seeds)
