@@ -137,7 +137,7 @@ def _train(run: Run, basis: Basis, half: _Half, num_steps: int) -> bool:
             losses.clear()
     is_done = trained.step >= num_steps
     run.save(half.name, trained, is_done=is_done)
-    run.note(**{half.name: {"steps": trained.step} | measure(trained.mean.network, half.name, run, basis)})
+    run.note(**{half.name: {"steps": trained.step} | _measure(trained.mean.network, half.name, run, basis)})
     return is_done
 
 
@@ -162,8 +162,8 @@ def _encoder_loss(network: nn.Module, batch: Batch) -> Tensor:
 
 
 @torch.no_grad()
-def measure(network: nn.Module, name: str, run: Run, basis: Basis) -> dict[str, Any]:
-    """Return how well a half does on whole pictures of both stages' sizes: decibels of pixels, or squared errors."""
+def _measure(network: nn.Module, name: str, run: Run, basis: Basis) -> dict[str, Any]:
+    # On whole pictures of both stages' sizes: decibels of pixels of the decoder, squared errors of the encoder's latents.
     rng = random.Random(99)
     generator = torch.Generator().manual_seed(99)
     figures = {}

@@ -51,7 +51,7 @@ class Windows:
         num, device = len(attributes), attributes.device
         scenes = place(attributes, self.aspect, torch.rand(num, 4, device=device))
         num_frames = (frames - 1) * FRAMES_PER_CELL + 1
-        # A window begins anywhere in a clip, and of a clip that is long enough with its first frame.
+        # It begins anywhere in a clip; one that is as long as the clip, with its first frame.
         room_s = max(CLIP_S - num_frames / FPS, 0.0)
         scenes = scenes.later(room_s * torch.rand(num, device=device))
         colours = _some_of_any(Colours.of(attributes, self.style))
@@ -68,17 +68,18 @@ class Windows:
         height_px = least * (1 + self.zoom * torch.rand(num, device=device))
         time_s = seconds * torch.rand(num, device=device)
         across, along = self.aspect + scenes.x + scenes.vx * time_s, 1 - scenes.y - scenes.vy * time_s
-        off = torch.rand(2, num, device=device) - 0.5
         is_there = torch.rand(num, device=device) < _SHARE_AT_THE_SHAPE
-        corners = []
-        for size, middle, extent, jitter in (
-            (height, along, height_px, off[0]),
-            (width, across, height_px * self.aspect, off[1]),
-        ):
-            room = (extent - size * CELL_PX).clamp(min=0)
-            at_shape = middle * height_px / 2 + (jitter - 0.5) * size * CELL_PX
-            corners.append(torch.where(is_there, torch.minimum(at_shape.clamp(min=0), room), room * (jitter + 0.5)))
-        return View(height_px, self.aspect, corners[0], corners[1], height, width, frames)
+        top = _corner(along * height_px / 2, height_px, height * CELL_PX, is_there)
+        left = _corner(across * height_px / 2, height_px * self.aspect, width * CELL_PX, is_there)
+        return View(height_px, self.aspect, top, left, height, width, frames)
+
+
+def _corner(shape_px: Tensor, extent_px: Tensor, window_px: int, is_at_shape: Tensor) -> Tensor:
+    """Return where windows begin along one side: so that the shape lies anywhere in them, or anywhere."""
+    room_px = (extent_px - window_px).clamp(min=0)
+    share = torch.rand_like(extent_px)
+    at_shape_px = torch.minimum((shape_px - share * window_px).clamp(min=0), room_px)
+    return torch.where(is_at_shape, at_shape_px, share * room_px)
 
 
 def _some_of_any(colours: Colours) -> Colours:
