@@ -163,7 +163,7 @@ def _encoder_loss(network: nn.Module, batch: Batch) -> Tensor:
 
 @torch.no_grad()
 def _measure(network: nn.Module, name: str, run: Run, basis: Basis) -> dict[str, Any]:
-    # On whole pictures of both stages' sizes: decibels of the decoder's pixels, squared errors of the encoder's latents.
+    # Of whole pictures of both stages' sizes: decibels of the decoder's pixels, squared errors of encoded latents.
     rng = random.Random(99)
     generator = torch.Generator().manual_seed(99)
     figures = {}
