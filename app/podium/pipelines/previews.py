@@ -6,7 +6,7 @@ What a step gives is copied on the way and handed out at the next boundary, when
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -16,7 +16,7 @@ from torch.nn import functional
 from podium.geometry import SPACE_FACTOR, TIME_FACTOR
 from podium.jobs import MotionPreview, Phase, PreviewPicture
 from podium.pipelines.blocks.placement import Placement
-from podium.pipelines.blocks.slots import FrameDecoder
+from podium.pipelines.blocks.slots import FrameDecoder, PictureEncoder
 from podium.pipelines.events import StepDenoised
 from podium.pipelines.latents import VIDEO_CHANNELS
 
@@ -24,6 +24,9 @@ from podium.pipelines.latents import VIDEO_CHANNELS
 # real ones are: a clip's own lie between.
 _FIT_STDS = (1.0, 1.0, 0.5, 1.0, 1.0, 0.5)
 _FIT_GRID = (4, 6, 6)
+# What the map is fitted on where there is an encoder: numbers of painted clips, and their frames.
+_PAINTED = ((40, 1), (8, 9))
+_PAINTED_PX, _NUM_DISCS = 128, 4
 _FIT_RIDGE = 1e-3
 _FIT_SEED = 20240229
 # A real frame may cost this share of the time since the one before.
@@ -57,25 +60,68 @@ def cell_means(pixels_CFHW: Tensor) -> Tensor:
 
 
 @torch.inference_mode()
-def fit_latent_to_rgb(decoder: FrameDecoder, placement: Placement) -> LatentToRGB:
-    """Fit the map to a decoder by least squares over random latents; deterministic, some six short decodes.
+def fit_latent_to_rgb(encoder: PictureEncoder, placement: Placement) -> LatentToRGB:
+    """Fit the map to an encoder by least squares over painted pictures and short clips of them; deterministic.
+
+    Their latents lie where a model's own do. A direction that none of them takes says nothing of a colour.
+
+    Args:
+        encoder: The model's own.
+        placement: Where it runs.
+    """
+    generator = torch.Generator("cpu").manual_seed(_FIT_SEED)
+    latents: list[Tensor] = []
+    clips: list[Tensor] = []
+    for num, num_frames in _PAINTED:
+        painted = torch.stack([_paint(generator, num_frames) for _ in range(num)]).to(placement.device)
+        latents += encoder.encode(painted.to(placement.dtype))
+        clips += painted
+    return _fit(latents, clips)
+
+
+@torch.inference_mode()
+def fit_without_encoder(decoder: FrameDecoder, placement: Placement) -> LatentToRGB:
+    """Fit the map to a decoder over random latents, which tell less; deterministic, some six short decodes.
+
+    Where a model keeps shapes and colours in different channels, random latents are shapes everywhere, and the map
+    paints everything grey.
 
     Args:
         decoder: The model's own.
         placement: Where it runs.
     """
     generator = torch.Generator("cpu").manual_seed(_FIT_SEED)
-    rows, colours = [], []
+    latents: list[Tensor] = []
+    clips: list[Tensor] = []
     for index, std in enumerate(_FIT_STDS):
         latent = _random_latent(generator, std, is_smooth=index % 2 == 1).to(placement.device, placement.dtype)
-        pixels = (decoder.decode(latent)[0].float() * 0.5 + 0.5).clamp(0, 1)
-        colours.append(cell_means(pixels).flatten(1).T)
-        rows.append(latent[0].float().flatten(1).T)
-    x, y = torch.cat(rows), torch.cat(colours)
+        latents += latent
+        clips += decoder.decode(latent)
+    return _fit(latents, clips)
+
+
+def _fit(latents_CFHW: Sequence[Tensor], clips_CFHW: Sequence[Tensor]) -> LatentToRGB:
+    x = torch.cat([latent.float().flatten(1).T for latent in latents_CFHW])
+    y = torch.cat([cell_means((clip.float() * 0.5 + 0.5).clamp(0, 1)).flatten(1).T for clip in clips_CFHW])
     x = torch.cat((x, torch.ones_like(x[:, :1])), dim=1)
     gram = x.T @ x + _FIT_RIDGE * len(x) * torch.eye(x.shape[1], device=x.device)
     solution = torch.linalg.solve(gram, x.T @ y)
     return LatentToRGB(solution[:-1].T.contiguous(), solution[-1])
+
+
+def _paint(generator: torch.Generator, num_frames: int) -> Tensor:
+    """Return [3, F, H, W] from -1 to 1: discs with soft and hard edges that move over a ground of one colour."""
+    colours = 2 * torch.rand(_NUM_DISCS + 1, 3, 1, 1, 1, generator=generator) - 1
+    draws = torch.rand(_NUM_DISCS, 6, generator=generator)
+    place = (torch.arange(_PAINTED_PX) + 0.5) / _PAINTED_PX
+    time_share = torch.arange(num_frames)[:, None, None] / max(num_frames - 1, 1)
+    pixels = colours[0].expand(3, num_frames, _PAINTED_PX, _PAINTED_PX)
+    for colour, (y, x, way_y, way_x, radius, hardness) in zip(colours[1:], draws.tolist(), strict=True):
+        off_y = place[:, None] - y - (way_y - 0.5) * time_share
+        off_x = place - x - (way_x - 0.5) * time_share
+        cover = torch.sigmoid((0.05 + 0.3 * radius - torch.hypot(off_y, off_x)) * (20 + 200 * hardness))
+        pixels = torch.lerp(pixels, colour.expand_as(pixels), cover)
+    return pixels
 
 
 def _random_latent(generator: torch.Generator, std: float, *, is_smooth: bool) -> Tensor:

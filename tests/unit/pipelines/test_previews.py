@@ -10,7 +10,7 @@ from podium.jobs import MotionPreview, Phase, PreviewPicture
 from podium.pipelines import previews
 from podium.pipelines.distilled import DistilledPipeline
 from podium.pipelines.events import StepDenoised
-from podium.pipelines.previews import LatentToRGB, Previewer, cell_means, fit_latent_to_rgb
+from podium.pipelines.previews import LatentToRGB, Previewer, cell_means, fit_latent_to_rgb, fit_without_encoder
 
 CALL = {"prompt": "a red fox", "seed": 3, "height": 128, "width": 192, "num_frames": 17, "frame_rate": 24}
 
@@ -18,7 +18,7 @@ CALL = {"prompt": "a red fox", "seed": 3, "height": 128, "width": 192, "num_fram
 @pytest.fixture(scope="module")
 def to_rgb(pipeline: DistilledPipeline) -> LatentToRGB:
     decoder = pipeline.video_decoder.decoder_builder.build(pipeline.placement.device, pipeline.placement.dtype)
-    return fit_latent_to_rgb(decoder, pipeline.placement)
+    return fit_without_encoder(decoder, pipeline.placement)
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +61,7 @@ def test_where_colours_hang_on_the_latent_the_last_preview_matches_and_the_first
     pipeline: DistilledPipeline, steps: list[StepDenoised]
 ) -> None:
     decoder = PaintingDecoder()
-    to_rgb = fit_latent_to_rgb(decoder, pipeline.placement)
+    to_rgb = fit_without_encoder(decoder, pipeline.placement)
     stage_1 = [step for step in steps if step.phase is Phase.STAGE_1]
     pixels = (decoder.decode(stage_1[-1].video_BCFHW)[0] * 0.5 + 0.5).clamp(0, 1)
     clip = cell_means(pixels).permute(1, 2, 3, 0)
@@ -69,9 +69,42 @@ def test_where_colours_hang_on_the_latent_the_last_preview_matches_and_the_first
     assert last >= 30 > first
 
 
+class TwofoldModel:
+    """A model whose latents say what is seen in one channel or in another, and by a third in which: as some do."""
+
+    def encode(self, pixels_BCFHW: Tensor) -> Tensor:
+        means = torch.stack([cell_means(pixels) for pixels in pixels_BCFHW])
+        latents = torch.zeros(len(means), 128, *means.shape[2:])
+        is_bright = (means.mean(1, keepdim=True) > 0).float()
+        latents[:, :3], latents[:, 3:6], latents[:, 6:7] = means * is_bright, means * (1 - is_bright), is_bright
+        return latents
+
+    def decode(self, latent_BCFHW: Tensor) -> Tensor:
+        cells = torch.where(latent_BCFHW[:, 6:7] > 0.5, latent_BCFHW[:, :3], latent_BCFHW[:, 3:6])
+        pixels = cells.repeat_interleave(32, 3).repeat_interleave(32, 4).repeat_interleave(8, 2)
+        return pixels[:, :, 7:]
+
+
+def test_a_model_s_own_latents_tell_more_than_random_ones(pipeline: DistilledPipeline) -> None:
+    model = TwofoldModel()
+    pixels = 2 * torch.rand(1, 3, 17, 128, 192, generator=torch.Generator().manual_seed(0)) - 1
+    latent = model.encode(pixels.mean((3, 4), keepdim=True).expand_as(pixels))
+    wanted = cell_means((model.decode(latent)[0] * 0.5 + 0.5).clamp(0, 1)).permute(1, 2, 3, 0)
+    known = psnr_db(fit_latent_to_rgb(model, pipeline.placement)(latent[0]), wanted)
+    blind = psnr_db(fit_without_encoder(model, pipeline.placement)(latent[0]), wanted)
+    assert known > 30
+    assert known > blind + 6
+
+
+def test_with_an_encoder_the_map_is_the_same_every_time(pipeline: DistilledPipeline) -> None:
+    model = TwofoldModel()
+    one, two = (fit_latent_to_rgb(model, pipeline.placement) for _ in range(2))
+    assert torch.equal(one.weight, two.weight)
+
+
 def test_the_map_is_the_same_every_time(pipeline: DistilledPipeline, to_rgb: LatentToRGB) -> None:
     decoder = pipeline.video_decoder.decoder_builder.build(pipeline.placement.device, pipeline.placement.dtype)
-    again = fit_latent_to_rgb(decoder, pipeline.placement)
+    again = fit_without_encoder(decoder, pipeline.placement)
     assert torch.equal(again.weight, to_rgb.weight)
     assert torch.equal(again.bias, to_rgb.bias)
 

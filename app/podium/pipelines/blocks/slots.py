@@ -51,6 +51,14 @@ class FrameDecoder(Protocol):
         ...
 
 
+class PictureEncoder(Protocol):
+    """Encodes pixels to latents."""
+
+    def encode(self, pixels_BCFHW: Tensor) -> Tensor:
+        """Return the normalised latent [B, 128, F', H/32, W/32] of pixels [B, 3, 8(F'-1)+1, H, W] in [-1, 1]."""
+        ...
+
+
 class Transformer(Protocol):
     """What a stage asks of the transformer; on several ranks a wrapper that splits the tokens stands in."""
 
