@@ -6,7 +6,7 @@ What a step gives is copied on the way and handed out at the next boundary, when
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
@@ -18,13 +18,8 @@ from podium.jobs import MotionPreview, Phase, PreviewPicture
 from podium.pipelines.blocks.placement import Placement
 from podium.pipelines.blocks.slots import FrameDecoder, PictureEncoder
 from podium.pipelines.events import StepDenoised
-from podium.pipelines.latents import VIDEO_CHANNELS
 
-# Standard deviations of the random latents that the map is fitted on, half of them smooth over space and time as
-# real ones are: a clip's own lie between.
-_FIT_STDS = (1.0, 1.0, 0.5, 1.0, 1.0, 0.5)
-_FIT_GRID = (4, 6, 6)
-# What the map is fitted on where there is an encoder: numbers of painted clips, and their frames.
+# What the map is fitted on: numbers of painted clips, and their frames.
 _PAINTED = ((40, 1), (8, 9))
 _PAINTED_PX, _NUM_DISCS = 128, 4
 _FIT_RIDGE = 1e-3
@@ -63,46 +58,21 @@ def cell_means(pixels_CFHW: Tensor) -> Tensor:
 def fit_latent_to_rgb(encoder: PictureEncoder, placement: Placement) -> LatentToRGB:
     """Fit the map to an encoder by least squares over painted pictures and short clips of them; deterministic.
 
-    Their latents lie where a model's own do. A direction that none of them takes says nothing of a colour.
+    Their latents lie where a model's own do, as random ones would not: where a model keeps shapes and colours in
+    different channels those are shapes everywhere, and a map that is fitted on them paints everything grey.
 
     Args:
         encoder: The model's own.
         placement: Where it runs.
     """
     generator = torch.Generator("cpu").manual_seed(_FIT_SEED)
-    latents: list[Tensor] = []
-    clips: list[Tensor] = []
+    rows, colours = [], []
     for num, num_frames in _PAINTED:
         painted = torch.stack([_paint(generator, num_frames) for _ in range(num)]).to(placement.device)
-        latents += encoder.encode(painted.to(placement.dtype))
-        clips += painted
-    return _fit(latents, clips)
-
-
-@torch.inference_mode()
-def fit_without_encoder(decoder: FrameDecoder, placement: Placement) -> LatentToRGB:
-    """Fit the map to a decoder over random latents, which tell less; deterministic, some six short decodes.
-
-    Where a model keeps shapes and colours in different channels, random latents are shapes everywhere, and the map
-    paints everything grey.
-
-    Args:
-        decoder: The model's own.
-        placement: Where it runs.
-    """
-    generator = torch.Generator("cpu").manual_seed(_FIT_SEED)
-    latents: list[Tensor] = []
-    clips: list[Tensor] = []
-    for index, std in enumerate(_FIT_STDS):
-        latent = _random_latent(generator, std, is_smooth=index % 2 == 1).to(placement.device, placement.dtype)
-        latents += latent
-        clips += decoder.decode(latent)
-    return _fit(latents, clips)
-
-
-def _fit(latents_CFHW: Sequence[Tensor], clips_CFHW: Sequence[Tensor]) -> LatentToRGB:
-    x = torch.cat([latent.float().flatten(1).T for latent in latents_CFHW])
-    y = torch.cat([cell_means((clip.float() * 0.5 + 0.5).clamp(0, 1)).flatten(1).T for clip in clips_CFHW])
+        for latent, clip in zip(encoder.encode(painted.to(placement.dtype)).float(), painted, strict=True):
+            rows.append(latent.flatten(1).T)
+            colours.append(cell_means(clip * 0.5 + 0.5).flatten(1).T)
+    x, y = torch.cat(rows), torch.cat(colours)
     x = torch.cat((x, torch.ones_like(x[:, :1])), dim=1)
     gram = x.T @ x + _FIT_RIDGE * len(x) * torch.eye(x.shape[1], device=x.device)
     solution = torch.linalg.solve(gram, x.T @ y)
@@ -122,14 +92,6 @@ def _paint(generator: torch.Generator, num_frames: int) -> Tensor:
         cover = torch.sigmoid((0.05 + 0.3 * radius - torch.hypot(off_y, off_x)) * (20 + 200 * hardness))
         pixels = torch.lerp(pixels, colour.expand_as(pixels), cover)
     return pixels
-
-
-def _random_latent(generator: torch.Generator, std: float, *, is_smooth: bool) -> Tensor:
-    latent = torch.randn((1, VIDEO_CHANNELS, *_FIT_GRID), generator=generator)
-    if is_smooth:
-        latent = functional.avg_pool3d(latent, 3, stride=1, padding=1, count_include_pad=False)
-        latent = latent / latent.std()
-    return latent * std
 
 
 @dataclass(frozen=True, slots=True)

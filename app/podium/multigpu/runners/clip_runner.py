@@ -6,7 +6,6 @@ one encodes prompts for all, blends, writes and reports.
 
 from __future__ import annotations
 
-import logging
 import runpy
 import sys
 import time
@@ -33,7 +32,6 @@ from podium.jobs import (
 )
 from podium.models.builder import SingleGPUModelBuilder
 from podium.models.duration_head import duration_head_builder
-from podium.models.errors import CheckpointError
 from podium.models.paths import ModelPaths
 from podium.models.registry import Registry, StateDictRegistry
 from podium.models.residency import Place, ResidencyPlan
@@ -59,7 +57,7 @@ from podium.pipelines.blocks.slots import BuilderSlot, FrameDecoder
 from podium.pipelines.duration import predict_duration
 from podium.pipelines.enhancement import enhance_prompt
 from podium.pipelines.events import PipelineEvent
-from podium.pipelines.previews import LatentToRGB, Previewer, fit_latent_to_rgb, fit_without_encoder
+from podium.pipelines.previews import Previewer, fit_latent_to_rgb
 from podium.pipelines.prompt_cache import PromptCache
 from podium.pipelines.report import ReportContext, report_clip
 from podium.pipelines.stage_clips import StageClips
@@ -77,8 +75,6 @@ class ClipPipeline(Loadable, Protocol):
         """Return the call that yields the events of one clip."""
         ...
 
-
-logger = logging.getLogger(__name__)
 
 P = TypeVar("P", bound=ClipPipeline)
 
@@ -389,23 +385,14 @@ class ClipRunner(MGPURunner, Generic[P]):
         if self.rank != 0:
             return None, None
         pipeline, placement = self._pipeline, self._pipeline.placement
-        to_rgb = self._fit_latent_to_rgb()
+        # Not kept: jobs without pictures need none.
+        encoder = video_encoder_builder(self._paths.video_path).build(placement.device, placement.dtype)
+        to_rgb = fit_latent_to_rgb(encoder, placement)
+        del encoder
         previewer = Previewer(to_rgb, self._preview_decoder(), placement)
         if folder is None:
             return previewer, None
         return previewer, StageClips(self._own_decoder, pipeline.audio_decoder, Path(folder))
-
-    def _fit_latent_to_rgb(self) -> LatentToRGB:
-        placement = self._pipeline.placement
-        try:
-            # Not kept: jobs without pictures need none.
-            encoder = video_encoder_builder(self._paths.video_path).build(placement.device, placement.dtype)
-        except CheckpointError:
-            logger.info("This model's image encoder cannot be read: previews do without it.", exc_info=True)
-            return fit_without_encoder(
-                self._own_decoder.decoder_builder.build(placement.device, placement.dtype), placement
-            )
-        return fit_latent_to_rgb(encoder, placement)
 
     def _preview_decoder(self) -> FrameDecoder | None:
         # Frames of steps come at any moment, and a decoder that only visits is there when a clip is decoded.
