@@ -40,22 +40,26 @@ class Windows:
     zoom: float
 
     @property
+    def num_frames(self) -> int:
+        """Return how many frames of pixels a window has."""
+        return (self.grid[0] - 1) * FRAMES_PER_CELL + 1
+
+    @property
     def num_voxels(self) -> int:
         """Return how many squares of 4 x 4 pixels a window has, over all frames."""
-        frames, height, width = self.grid
-        return ((frames - 1) * FRAMES_PER_CELL + 1) * height * width * (CELL_PX // 4) ** 2
+        _, height, width = self.grid
+        return self.num_frames * height * width * (CELL_PX // 4) ** 2
 
     def draw(self, attributes: Tensor, basis: Basis) -> Batch:
         """Return windows of scenes with attributes [B, 6], wherever the device draws them; nothing asks the host."""
-        frames = self.grid[0]
         num, device = len(attributes), attributes.device
         scenes = place(attributes, self.aspect, torch.rand(num, 4, device=device))
-        num_frames = (frames - 1) * FRAMES_PER_CELL + 1
+        seconds = self.num_frames / FPS
         # It begins anywhere in a clip; one that is as long as the clip, with its first frame.
-        room_s = max(CLIP_S - num_frames / FPS, 0.0)
+        room_s = max(CLIP_S - seconds, 0.0)
         scenes = scenes.later(room_s * torch.rand(num, device=device))
         colours = _some_of_any(Colours.of(attributes, self.style))
-        view = self._view(scenes, num_frames / FPS)
+        view = self._view(scenes, seconds)
         is_outline = self.style.is_outline
         pixels, distance = scene_pixels(scenes, colours, view, is_outline=is_outline)
         return Batch(pixels, distance, scene_latents(scenes, colours, view, basis, is_outline=is_outline))

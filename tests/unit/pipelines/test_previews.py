@@ -34,6 +34,12 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> DistilledPipeline:
 
 
 @pytest.fixture(scope="module")
+def demo_steps(demo: DistilledPipeline) -> list[StepDenoised]:
+    call = CALL | {"prompt": "a big red circle moves left over a blue background", "height": 256, "width": 384}
+    return [event for event in demo.stream(**call) if isinstance(event, StepDenoised)]  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
 def steps(pipeline: DistilledPipeline) -> list[StepDenoised]:
     events = pipeline.stream(**CALL)  # type: ignore[arg-type]
     return [event for event in events if isinstance(event, StepDenoised)]
@@ -74,10 +80,10 @@ class PaintingModel:
 
 
 @pytest.mark.parametrize("phase", [Phase.STAGE_1, Phase.STAGE_2])
-def test_the_last_preview_of_a_stage_looks_like_its_decoded_clip(demo: DistilledPipeline, phase: Phase) -> None:
-    call = CALL | {"prompt": "a big red circle moves left over a blue background", "height": 256, "width": 384}
-    events = [event for event in demo.stream(**call) if isinstance(event, StepDenoised)]  # type: ignore[arg-type]
-    last = [event for event in events if event.phase is phase][-1].video_BCFHW
+def test_the_last_preview_of_a_stage_looks_like_its_decoded_clip(
+    demo: DistilledPipeline, demo_steps: list[StepDenoised], phase: Phase
+) -> None:
+    last = [event for event in demo_steps if event.phase is phase][-1].video_BCFHW
     wanted = decoded_cells(demo, last)
     ours = psnr_db(fitted(demo)(last[0]), wanted)
     grey = psnr_db(torch.full_like(wanted, 0.5), wanted)
